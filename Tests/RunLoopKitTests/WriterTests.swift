@@ -237,6 +237,33 @@ import Testing
         close(reader)
     }
 
+    @Test("A flush ends when its own output was sent, though others always have more to send")
+    func flushAmongOthers() async throws {
+        let thread = try RunLoop.Thread()
+        let (reader, output) = try makePipe()
+        // F_SETPIPE_SZ
+        let capacity = Int(fcntl(output, 1031, 4096))
+        let writer = try RunLoop.Writer(adopting: output, on: thread.loop, limit: 1_000_000)
+        #expect(try writer.enqueue([UInt8](repeating: 1, count: 2 * capacity)))
+        #expect(try await eventually { writer.waitingCount == capacity })
+        let isFlushed = Count()
+        let flushing = Task { () async throws in
+            if try await writer.flush() { isFlushed.increment() }
+        }
+        // There is always more than the pipe takes.
+        let isOver = try await eventually {
+            var buffer = [UInt8](repeating: 2, count: capacity)
+            _ = try? writer.enqueue(buffer)
+            _ = read(reader, &buffer, capacity)
+            return isFlushed.value == 1
+        }
+        #expect(isOver)
+        #expect(writer.waitingCount > 0)
+        writer.invalidate()
+        _ = await flushing.result
+        close(reader)
+    }
+
     @Test("A terminal is read and written")
     func terminal() async throws {
         let thread = try RunLoop.Thread()

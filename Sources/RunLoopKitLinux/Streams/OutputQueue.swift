@@ -114,26 +114,38 @@ final class OutputQueue: Sendable {
 
     /// Calls `body` if it is its turn.
     func attempt(_ turn: Turn, _ body: () -> OutputHandle.Result) -> Attempt {
-        state.withLock { state in
-            if let failure = state.failure { return .failure(failure) }
-            let isTurn =
-                switch turn {
-                case .first(let ticket): state.line.first == ticket
-                case .lineIsEmpty: state.line.isEmpty
-                case .any: true
-                }
-            switch isTurn ? body() : .mustWait {
-            case .taken(let count):
-                state.accepted += Int64(count)
-                return .taken(count)
-            case .mustWait: return .mustWait(changes: state.changes)
-            case .failure(let error): return .failure(error)
+        let (attempt, waiters) = unsafe state.withLock { state in
+            let attempt = Self.attempt(turn, body, &state)
+            // Who waits for the end of earlier output looks whether it was sent: if there is always more, none of it is the last.
+            guard case .taken(1...) = attempt, unsafe !state.waitersOutside.isEmpty else { return unsafe (attempt, []) }
+            state.changes += 1
+            return unsafe (attempt, state.takeOutside())
+        }
+        unsafe resume(waiters)
+        return attempt
+    }
+
+    private static func attempt(
+        _ turn: Turn, _ body: () -> OutputHandle.Result, _ state: inout State
+    ) -> Attempt {
+        if let failure = state.failure { return .failure(failure) }
+        let isTurn =
+            switch turn {
+            case .first(let ticket): state.line.first == ticket
+            case .lineIsEmpty: state.line.isEmpty
+            case .any: true
             }
+        switch isTurn ? body() : .mustWait {
+        case .taken(let count):
+            state.accepted += Int64(count)
+            return .taken(count)
+        case .mustWait: return .mustWait(changes: state.changes)
+        case .failure(let error): return .failure(error)
         }
     }
 
     /// Waits until it can go on, unless something has changed since that number. Who is in the line can go on when it is the first, and after
-    /// a drain; anybody else after a drain; and all if the output has failed.
+    /// a drain; anybody else after a drain, and when more was taken; and all if the output has failed.
     func wait(
         _ ticket: Ticket, isInLine: Bool = true, after changes: UInt, isolation actor: isolated (any Actor)?
     ) async -> Wait {
@@ -168,6 +180,10 @@ final class OutputQueue: Sendable {
             state.changes += 1
             return unsafe body(&state)
         }
+        unsafe resume(waiters)
+    }
+
+    private func resume(_ waiters: [Waiter]) {
         for index in unsafe waiters.indices { unsafe waiters[index].resume(returning: .changed) }
     }
 }
