@@ -143,6 +143,21 @@ import Testing
         #expect(count == 500_000)
         try await closing.value
     }
+
+    @Test("Two tasks may close a connection at the same time") @MainActor
+    func closedTwice() async throws {
+        let thread = try RunLoop.Thread()
+        let (_, client, accepted) = try await connected(thread.loop, resets: false)
+        let connection = try #require(accepted.take())
+        #expect(try connection.writer.enqueue([UInt8](repeating: 1, count: 20_000_000)))
+        let closing = (0..<2).map { _ in Task { try await connection.close() } }
+        // Both wait when this one does.
+        let reader = client.makeReader()
+        var count = 0
+        while let chunk = try await reader.chunk() { count += chunk.count }
+        #expect(count == 20_000_000)
+        for close in closing { try await close.value }
+    }
 }
 
 /// A connection that a listener has accepted, with its client.

@@ -44,6 +44,8 @@ final class OutputQueue: Sendable {
         /// How many bytes.
         var accepted: Int64 = 0
         var failure: RunLoop.Error?
+        /// The end was sent, after everything else.
+        var isFinished = false
         var isEnded = false
 
         mutating func takeFirst() -> [Waiter] {
@@ -111,6 +113,14 @@ final class OutputQueue: Sendable {
 
     /// How many bytes were accepted so far.
     var accepted: Int64 { state.withLock { $0.accepted } }
+
+    /// Finishes the output if it is the ticket's turn, once: who comes later is told the same, even if the owner has ended it since.
+    func attemptFinish(_ ticket: Ticket, _ body: () -> OutputHandle.Result) -> Attempt {
+        if state.withLock({ $0.isFinished }) { return .taken(0) }
+        let attempt = attempt(.first(ticket), body)
+        if case .taken = attempt { state.withLock { $0.isFinished = true } }
+        return attempt
+    }
 
     /// Calls `body` if it is its turn.
     func attempt(_ turn: Turn, _ body: () -> OutputHandle.Result) -> Attempt {

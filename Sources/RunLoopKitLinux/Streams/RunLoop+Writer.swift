@@ -159,7 +159,7 @@ extension RunLoop {
             let ticket = queue.join()
             defer { queue.leave(ticket) }
             while true {
-                switch queue.attempt(.first(ticket), output.finish) {
+                switch queue.attemptFinish(ticket, output.finish) {
                 case .taken: return true
                 case .failure(let error): throw reason(for: error)
                 case .mustWait(let changes):
