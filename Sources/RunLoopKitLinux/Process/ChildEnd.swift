@@ -10,16 +10,19 @@ final class ChildEnd: Sendable {
     }
 
     private let state = Guarded(State())
+    /// A forked child never takes the lock, which a thread that it does not have may hold.
+    private let process = ForkGeneration()
     private let onExit: (@Sendable (RunLoop.Child.Exit) -> Void)?
 
     init(_ onExit: (@Sendable (RunLoop.Child.Exit) -> Void)?) {
         self.onExit = onExit
     }
 
-    var outcome: Outcome? { state.withLock { $0.outcome } }
+    var outcome: Outcome? { process.isOver ? nil : state.withLock { $0.outcome } }
 
     /// The first outcome counts.
     func settle(_ outcome: Outcome) {
+        if process.isOver { return }
         let settled: State? = state.withLock { state in
             if state.outcome != nil { return nil }
             defer {
@@ -35,6 +38,7 @@ final class ChildEnd: Sendable {
     }
 
     func wait(isolation actor: isolated (any Actor)?) async throws -> RunLoop.Child.Exit {
+        if process.isOver { throw RunLoop.Error.inheritedAcrossFork }
         let number = state.withLock { $0.waiters.makeNumber() }
         let work = OutsideWork.begin()
         defer { if case .outside(let end?) = work { end() } }

@@ -23,6 +23,8 @@ final class ConnectionQueue: Sendable {
     private let mode: RunLoop.Mode
     private let options: RunLoop.Connection.Options
     private let state = Guarded(State())
+    /// A forked child never takes the lock, which a thread that it does not have may hold.
+    private let process = ForkGeneration()
 
     init(_ loop: RunLoop, _ mode: RunLoop.Mode, _ options: RunLoop.Connection.Options) {
         self.loop = loop
@@ -30,11 +32,12 @@ final class ConnectionQueue: Sendable {
         self.options = options
     }
 
-    var isOver: Bool { state.withLock { $0.end != nil } }
+    var isOver: Bool { process.isOver || state.withLock { $0.end != nil } }
 
     func begin(
         _ handler: @escaping @Sendable (RunLoop.Connection) -> Void, _ listener: RunLoop.Source
     ) throws(RunLoop.Error) {
+        if process.isOver { throw .inheritedAcrossFork }
         let error: RunLoop.Error? = state.withLock { state in
             precondition(
                 state.handler == nil && state.listener == nil, "A listener's connections go to one handler or to tasks."
@@ -72,6 +75,7 @@ final class ConnectionQueue: Sendable {
     func next(
         _ listener: RunLoop.Source, isolation actor: isolated (any Actor)?
     ) async throws(RunLoop.Error) -> RunLoop.Connection? {
+        if process.isOver { throw .inheritedAcrossFork }
         let number = state.withLock { state in
             precondition(state.handler == nil, "A listener's connections go to one handler or to tasks.")
             return state.waiters.makeNumber()
@@ -120,6 +124,7 @@ final class ConnectionQueue: Sendable {
 
     /// Ends every wait, and frees the connections that nobody has taken. Called at the end of the loop, too.
     func finish(_ failure: RunLoop.Error?) {
+        if process.isOver { return }
         let end: Outcome = failure.map { .failure($0) } ?? .success(nil)
         let ended: State? = state.withLock { state in
             if state.end != nil { return nil }

@@ -64,22 +64,30 @@ final class OutputQueue: Sendable {
     }
 
     private let state = Guarded(State())
+    private let process = ForkGeneration()
+
+    /// `nil` in a forked child, which never takes the lock: a thread that it does not have may hold it.
+    private func withState<Result>(_ body: (inout State) -> Result) -> Result? {
+        process.isOver ? nil : state.withLock(body)
+    }
 
     /// A place at the end of the line.
     func join() -> Ticket {
-        state.withLock { state in
+        let ticket = withState { state in
             state.ticketsSoFar += 1
             state.line.append((), state.ticketsSoFar)
             return state.ticketsSoFar
         }
+        return ticket ?? 0
     }
 
     /// A ticket outside the line, for who does not write.
     func makeTicket() -> Ticket {
-        state.withLock { state in
+        let ticket = withState { state in
             state.ticketsSoFar += 1
             return state.ticketsSoFar
         }
+        return ticket ?? 0
     }
 
     func leave(_ ticket: Ticket) {
@@ -109,28 +117,30 @@ final class OutputQueue: Sendable {
         }
     }
 
-    var isEnded: Bool { state.withLock { $0.isEnded } }
+    /// It is in a forked child.
+    var isEnded: Bool { withState { $0.isEnded } ?? true }
 
     /// How many bytes were accepted so far.
-    var accepted: Int64 { state.withLock { $0.accepted } }
+    var accepted: Int64 { withState { $0.accepted } ?? 0 }
 
     /// Finishes the output if it is the ticket's turn, once: who comes later is told the same, even if the owner has ended it since.
     func attemptFinish(_ ticket: Ticket, _ body: () -> OutputHandle.Result) -> Attempt {
-        if state.withLock({ $0.isFinished }) { return .taken(0) }
+        if withState({ $0.isFinished }) == true { return .taken(0) }
         let attempt = attempt(.first(ticket), body)
-        if case .taken = attempt { state.withLock { $0.isFinished = true } }
+        if case .taken = attempt { _ = withState { $0.isFinished = true } }
         return attempt
     }
 
     /// Calls `body` if it is its turn.
     func attempt(_ turn: Turn, _ body: () -> OutputHandle.Result) -> Attempt {
-        let (attempt, waiters) = unsafe state.withLock { state in
+        let result: (Attempt, [Waiter])? = unsafe withState { state in
             let attempt = Self.attempt(turn, body, &state)
             // Who waits for the end of earlier output looks whether it was sent: if there is always more, none of it is the last.
             guard case .taken(1...) = attempt, unsafe !state.waitersOutside.isEmpty else { return unsafe (attempt, []) }
             state.changes += 1
             return unsafe (attempt, state.takeOutside())
         }
+        guard let (attempt, waiters) = unsafe result else { return .failure(.inheritedAcrossFork) }
         unsafe resume(waiters)
         return attempt
     }
@@ -178,19 +188,19 @@ final class OutputQueue: Sendable {
     }
 
     private func cancel(_ ticket: Ticket) {
-        let waiter = unsafe state.withLock { state in
+        let waiter = unsafe withState { state in
             unsafe state.waiters.removeValue(forKey: ticket) ?? state.waitersOutside.removeValue(forKey: ticket)
         }
-        unsafe waiter?.resume(returning: .cancelled)
+        unsafe waiter??.resume(returning: .cancelled)
     }
 
     /// Changes the state, and resumes those who can go on.
     private func change(_ body: (inout State) -> [Waiter]) {
-        let waiters = unsafe state.withLock { state in
+        let waiters = unsafe withState { state in
             state.changes += 1
             return unsafe body(&state)
         }
-        unsafe resume(waiters)
+        if let waiters = unsafe waiters { unsafe resume(waiters) }
     }
 
     private func resume(_ waiters: [Waiter]) {

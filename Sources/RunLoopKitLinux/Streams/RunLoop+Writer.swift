@@ -177,7 +177,7 @@ extension RunLoop {
         /// How many of them were sent. Never too many: those that wait are counted last.
         var sentCount: Int64 { queue.accepted - Int64(output.waitingCount) }
 
-        /// Can it still write? `false` after `invalidate()`; `true` after an error, and after `finish()`. Any thread. O(1).
+        /// Can it still write? `false` after `invalidate()` and in a forked child; `true` after an error, and after `finish()`. Any thread. O(1).
         public var isValid: Bool { !queue.isEnded }
 
         /// When the kernel last took bytes, by the loop's clock.
