@@ -179,7 +179,10 @@
         /// The thread is ending: runs the remaining jobs, and those which they add.
         private func runRest() {
             repeat {
-                while let job = takeNext() { run(job) }
+                while let job = takeNext() {
+                    run(job)
+                    if process.isOver { return }
+                }
                 isPosted.store(false, ordering: .sequentiallyConsistent)
             } while inbox.load(ordering: .sequentiallyConsistent) != 0
         }

@@ -6,7 +6,7 @@
 
 /// The Glibc module hides `fork`, because the child must not use what other threads were changing. These children don't.
 @_silgen_name("fork")
-private func forkProcess() -> pid_t
+package func forkProcess() -> CInt
 
 /// Calls `body` in a forked child, which is ended by a signal if it hangs. The status of `waitpid`: 0 if all is well.
 package func statusOfChild(_ body: () -> Void) -> CInt {

@@ -1,6 +1,7 @@
 import ForkedChild
 import Glibc
 import RunLoopKit
+import RunLoopKitLinux
 import RunLoopKitTesting
 import Synchronization
 import Testing
@@ -141,6 +142,95 @@ import Testing
                 for thread in threads { thread.join() }
                 precondition(shared.isValid)
             }
+        }
+    }
+}
+
+/// What is left at the end of a thread that forks is the parent's, as it is in a run.
+@Suite struct ForkAtTheEndTests {
+    @Test(
+        "R123 A child that the rest of an ending thread's jobs forks does not run the others",
+        .disabled(if: isUnderThreadSanitizer))
+    func jobs() async {
+        await #expect(processExitsWith: .success) {
+            let (reader, writer) = try makePipe()
+            let parent = getpid()
+            let child = Handed<pid_t>()
+            let thread = TestThread {
+                let loop = RunLoop.current
+                for number in 0..<3 {
+                    Task(executorPreference: loop.taskExecutor) {
+                        if number == 0 { child.put(forkProcess()) } else { writeByte(writer) }
+                    }
+                }
+            }
+            thread.join()
+            precondition(getpid() == parent)
+            guard let process = child.take() else { preconditionFailure("Nothing has forked.") }
+            precondition(waitpid(process, nil, 0) == process)
+            var buffer = [UInt8](repeating: 0, count: 16)
+            precondition(read(reader, &buffer, buffer.count) == 2)
+        }
+    }
+
+    @Test(
+        "R123 A child that an action at a loop's end forks does not call the others",
+        .disabled(if: isUnderThreadSanitizer))
+    func actions() async {
+        await #expect(processExitsWith: .success) {
+            let (reader, writer) = try makePipe()
+            let parent = getpid()
+            let child = Handed<pid_t>()
+            let thread = TestThread {
+                let loop = RunLoop.current
+                _ = loop.end.notify { child.put(forkProcess()) }
+                _ = loop.end.notify { writeByte(writer) }
+            }
+            thread.join()
+            precondition(getpid() == parent)
+            guard let process = child.take() else { preconditionFailure("Nothing has forked.") }
+            precondition(waitpid(process, nil, 0) == process)
+            var buffer = [UInt8](repeating: 0, count: 16)
+            precondition(read(reader, &buffer, buffer.count) == 1)
+        }
+    }
+}
+
+/// Objects of a descriptor, which other threads use at the time of the fork.
+@Suite struct ForkedStreamTests {
+    @Test(
+        "R123 A forked child finds no lock of a writer held, and is told that it is inherited",
+        .disabled(if: isUnderThreadSanitizer))
+    func writer() async {
+        await #expect(processExitsWith: .success) {
+            let thread = try RunLoop.Thread()
+            let (_, output) = try makePipe()
+            let writer = try RunLoop.Writer(adopting: output, on: thread.loop)
+            let (isOver, attempts) = (Count(), Count())
+            let writing = TestThread {
+                while isOver.value == 0 {
+                    _ = try? writer.enqueue("x")
+                    attempts.increment()
+                }
+            }
+            precondition(waitUntil { attempts.value >= 100_000 })
+            throwOnce()
+            for _ in 0..<200 {
+                let status = statusOfChild {
+                    do throws(RunLoop.Error) {
+                        _ = try writer.enqueue("x")
+                        preconditionFailure("The child has written to an inherited writer.")
+                    } catch {
+                        precondition(error == .inheritedAcrossFork)
+                    }
+                    precondition(!writer.isValid)
+                    writer.invalidate()
+                }
+                precondition(status == 0, "A child ended with status \(status).")
+            }
+            isOver.increment()
+            writing.join()
+            precondition(writer.isValid)
         }
     }
 }

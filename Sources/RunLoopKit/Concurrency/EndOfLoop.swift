@@ -14,7 +14,11 @@ package final class EndOfLoop: Sendable {
 
     /// Called once, by the ending thread, when everything that was in the loop has been freed.
     func reach() {
-        while let action = takeNext() { action() }
+        while let action = takeNext() {
+            action()
+            // It may have forked, and the child returns from it. The rest is the parent's.
+            if generation.isOver { return }
+        }
         for resume in state.withLock({ $0.waiters }) { resume() }
     }
 

@@ -143,7 +143,10 @@ private func withPosted<Executor: AnyObject>(
 
     /// Runs the remaining jobs, and those which they add, because there will be no further run.
     fileprivate func runRest<Executor: JobExecutor>(for executor: Executor) {
-        while let job = takeRest() { executor.run(job) }
+        while let job = takeRest() {
+            executor.run(job)
+            if process.isOver { return }
+        }
     }
 
     private func takeRest() -> UnownedJob? {
