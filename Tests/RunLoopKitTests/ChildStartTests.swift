@@ -245,6 +245,22 @@ import Testing
         }
     }
 
+    @Test("A shutdown does not wait for a child that it can't end")
+    func shutdownRefused() async throws {
+        await #expect(processExitsWith: .signal(SIGTERM)) {
+            try await withRunLoopThread {
+                let shutdown = try RunLoop.Shutdown(signals: [SIGTERM], on: .current)
+                let child = try RunLoop.Child.start(["sleep", "1000"], on: .current)
+                shutdown.addEnd(of: child, ofGroup: true)
+                shutdown.addEnd(of: child, by: [])
+                let process = child.process
+                shutdown.addWork(order: 1) { kill(process, SIGKILL) }
+                kill(getpid(), SIGTERM)
+                RunLoop.current.run(mode: .default, for: .seconds(30))
+            }
+        }
+    }
+
     @Test("The pipe of a descriptor that is none is a mistake of the program")
     func noPipe() async throws {
         await #expect(processExitsWith: .failure) {

@@ -53,7 +53,8 @@ extension RunLoop.Child {
 
 extension RunLoop.Shutdown {
     /// Adds work that ends a child politely, and runs the loop until it has ended. The shutdown's limit applies. The child's mode must be
-    /// common, and its loop the shutdown's.
+    /// common, and its loop the shutdown's. Where `beginEnd(by:ofGroup:)` would throw, other than because the child has ended, the work does
+    /// nothing: steps or a group that make no sense, a child that this process may not signal.
     public func addEnd(
         of child: borrowing RunLoop.Child, by steps: [RunLoop.Child.Step] = [.terminate(pause: .seconds(5)), .kill],
         ofGroup: Bool = false, order: Int = 0
@@ -61,7 +62,12 @@ extension RunLoop.Shutdown {
         let (source, end) = (child.source, child.end)
         let steps = steps.map { runloop_child_step(signal: $0.signal, pause_ns: Nanoseconds.of($0.pause)) }
         addWork(order: order) {
-            try? source.endChild(by: steps, ofGroup: ofGroup)
+            do throws(RunLoop.Error) {
+                try source.endChild(by: steps, ofGroup: ofGroup)
+            } catch {
+                // No end is to be expected of what was not told to end.
+                if error != .noSuchProcess { return }
+            }
             RunLoop.current.run(until: { end.outcome != nil }, deadline: nil)
         }
     }
