@@ -61,18 +61,18 @@ extension RunLoop.BoundActor {
         }
     }
 
-    /// The same for a closure whose one argument can't be copied: a message of a ``RunLoop/Port``, which is dropped if the actor is gone.
+    /// The same for a closure that receives the messages of a ``RunLoop/Port``, which can't be copied, and are dropped if the actor is gone.
     @_disfavoredOverload
-    public nonisolated func isolated<Argument: ~Copyable>(
-        _ body: @escaping @Sendable (isolated Self, consuming Argument) -> Void
-    ) -> @Sendable (consuming Argument) -> Void {
-        { [weak self] (argument: consuming Argument) in
+    public nonisolated func isolated<Request, Reply>(
+        _ body: @escaping @Sendable (isolated Self, consuming RunLoop.Port<Request, Reply>.Message) -> Void
+    ) -> @Sendable (consuming RunLoop.Port<Request, Reply>.Message) -> Void {
+        { [weak self] (message: consuming RunLoop.Port<Request, Reply>.Message) in
             guard let self else { return }
             loop.checkActor()
-            // Handed to the closure, which is called once, at once and on this thread.
-            nonisolated(unsafe) var argument: Argument? = consume argument
+            // Handed to the closure, which is called once, at once and on this thread. Its request was sent to that.
+            nonisolated(unsafe) var message: RunLoop.Port<Request, Reply>.Message? = consume message
             assumeIsolated {
-                if let argument = unsafe argument.take() { body($0, argument) }
+                if let message = unsafe message.take() { body($0, message) }
             }
         }
     }

@@ -16,22 +16,22 @@ extension RunLoop {
         }
     }
 
-    /// The same for a closure whose one argument can't be copied: a message of a ``Port``.
+    /// The same for a closure that receives the messages of a ``Port``, which can't be copied.
     ///
     ///     let lengths = try RunLoop.Port<String, Int>(on: .main, receive: RunLoop.onMainActor { message in
     ///         let length = message.request.count
     ///         message.reply(length)
     ///     })
     @_disfavoredOverload
-    public static func onMainActor<Argument: ~Copyable>(
-        _ body: @escaping @MainActor (consuming Argument) -> Void
-    ) -> @Sendable (consuming Argument) -> Void {
-        { (argument: consuming Argument) in
+    public static func onMainActor<Request, Reply>(
+        _ body: @escaping @MainActor (consuming Port<Request, Reply>.Message) -> Void
+    ) -> @Sendable (consuming Port<Request, Reply>.Message) -> Void {
+        { (message: consuming Port<Request, Reply>.Message) in
             main.checkActor()
-            // Handed to the closure, which is called once, at once and on this thread.
-            nonisolated(unsafe) var argument: Argument? = consume argument
+            // Handed to the closure, which is called once, at once and on this thread. Its request was sent to that.
+            nonisolated(unsafe) var message: Port<Request, Reply>.Message? = consume message
             MainActor.assumeIsolated {
-                if let argument = unsafe argument.take() { body(argument) }
+                if let message = unsafe message.take() { body(message) }
             }
         }
     }
