@@ -73,7 +73,7 @@ extension RunLoop {
     ///   - spinLimit: how many iterations may follow one another without a sleep: more than a peak takes, such as 100,000. A loop with more
     ///     to do than it can does not sleep either; the shares in the report tell the two apart. `nil`: spins are not reported.
     ///   - report: is told, on the watchdog's thread. Without it, a line is written to standard error.
-    /// - Throws: `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`.
+    /// - Throws: `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`. Then the loop has no watchdog, not even the one that it had.
     public func startWatchdog(
         hangLimit: Duration?, spinLimit: Int? = nil, report: (@Sendable (Diagnosis) -> Void)? = nil
     ) throws(RunLoop.Error) {

@@ -48,8 +48,12 @@ internal import CRunLoopCore
 
     /// The calling thread's loop, or the reason why there is none.
     static func makeCurrent() -> Result<RunLoop, Error> {
-        if let core = unsafe runloop_current() { return unsafe .success(object(of: core)) }
-        return unsafe .failure(Error(result: runloop_run_in_mode(RUNLOOP_DEFAULT_MODE, 0, false)))
+        while true {
+            if let core = unsafe runloop_current() { return unsafe .success(object(of: core)) }
+            let result = unsafe runloop_run_in_mode(RUNLOOP_DEFAULT_MODE, 0, false)
+            // Otherwise there was enough of everything this time.
+            if result < 0 { return .failure(Error(result: result)) }
+        }
     }
 
     init(retaining core: OpaquePointer) {

@@ -20,7 +20,8 @@ extension RunLoop.Child {
         /// The chunks, as `RunLoop.chunks(of:)` returns them.
         public var chunks: some AsyncSequence<[UInt8], RunLoop.Error> & Sendable { ChunkSequence(input: input) }
 
-        /// Reads to the end, or until there is more than a limit. Then the rest remains in the pipe, and the child waits.
+        /// Reads to the end, or until there is more than a limit. Of the rest, what was read already, up to 64 KiB, is dropped; what was not
+        /// remains in the pipe, and the child waits.
         ///
         /// - Parameter limit: in bytes, not negative (anything else is a precondition failure).
         /// - Returns: the bytes, and whether they are all.
