@@ -188,6 +188,35 @@ TEST("a child that somebody else started can be ended, too, in its own call it h
     EXPECT(waitpid(pid, NULL, WNOHANG) == -1);
 }
 
+TEST("a process that is not a child gets each step, and is reported when it has ended, and not before") {
+    struct ends ends = {0};
+    pid_t grandchild = 0;
+    int told[2];
+    REQUIRE(pipe(told) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGTERM, SIG_IGN);
+        grandchild = fork();
+        while (grandchild == 0)
+            pause();
+        _exit(write(told[1], &grandchild, sizeof grandchild) != sizeof grandchild);
+    }
+    REQUIRE(read(told[0], &grandchild, sizeof grandchild) == sizeof grandchild && waitpid(pid, NULL, 0) == pid);
+    const runloop_child_config config = {.context.info = &ends, .pid = grandchild, .exited = note_end};
+    runloop_child *child = NULL;
+    REQUIRE(runloop_child_create(&config, &child) == 0 && runloop_add_source(runloop_current(), child, MODE) == 0);
+    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, grandchild, 0), .events = POLLIN};
+    REQUIRE(end.fd >= 0 && runloop_source_signal(child) == 0);
+    poll_mode(MODE);
+    EXPECT_EQ(ends.count, 0);
+    EXPECT_EQ(END(child, false, {SIGTERM, 10 * MS}, {SIGKILL, 0}), 0);
+    run_for(MODE, 30 * SECOND);
+    EXPECT_EQ(ends.count, 1);
+    EXPECT_EQ(poll(&end, 1, 0), 1);
+    kill(grandchild, SIGKILL);
+    runloop_source_release(child);
+}
+
 TEST("a sequence that makes no sense is refused, and the former one goes on") {
     struct ends ends = {0};
     runloop_child *child = start_stubborn(&ends);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -104,6 +105,9 @@ HOLDS_LOCK static bool take_end(struct child *child) {
     int result = pidfd_wait(child->object.descriptor, child->reaps ? 0 : WNOWAIT, &ended, &usage);
     // Called for a signal that is due, or a debugger keeps the end from us for now: then the source is called again.
     if (result == 0 && ended.si_pid == 0)
+        return false;
+    // Of a stranger the kernel does not say here whether it has ended.
+    if (result < 0 && poll(&(struct pollfd){.fd = child->object.descriptor, .events = POLLIN}, 1, 0) == 0)
         return false;
     child->exit = result == 0 ? exit_of(&ended, &usage) : exit_of_stranger(child->object.descriptor);
     child->has_ended = true;
