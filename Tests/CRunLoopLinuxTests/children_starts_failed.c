@@ -115,6 +115,23 @@ TEST("a working directory that is none, a descriptor that is not open, and other
     EXPECT_REFUSED(-EINVAL, "signal 4000", .arguments = WORDS("/bin/true"), .parent_death_signal = 4000);
 }
 
+TEST("a descriptor that is not open does not become one that the start opens") {
+    runloop_current();
+    int lowest = dup(STDERR_FILENO);
+    close(lowest);
+    const runloop_child_descriptor inherited = {.number = lowest};
+    const runloop_child_descriptor moved[] = {{.number = 40, .kind = RUNLOOP_CHILD_DESCRIPTOR, .from = lowest}};
+    EXPECT_REFUSED(-EBADF, "descriptor 40", .arguments = WORDS("/bin/true"), .descriptors = moved,
+                   .descriptor_count = 1);
+    char about[32];
+    snprintf(about, sizeof about, "descriptor %d", lowest);
+    EXPECT_REFUSED(-EBADF, about, .arguments = WORDS("/bin/true"), .descriptors = &inherited, .descriptor_count = 1);
+    const runloop_child_descriptor same = {.number = 40, .kind = RUNLOOP_CHILD_SAME, .from = STDIN_FILENO};
+    close(STDIN_FILENO);
+    EXPECT_REFUSED(-EBADF, "descriptor 40", .arguments = WORDS("/bin/true"), .descriptors = &same,
+                   .descriptor_count = 1);
+}
+
 TEST("what makes no sense is refused") {
     static int end;
     const runloop_child_descriptor twice[] = {{.number = 3, .kind = RUNLOOP_CHILD_NULL},

@@ -78,6 +78,26 @@ static bool plan(struct start *start, const runloop_child_start_config *config) 
     return true;
 }
 
+/// Asked before anything is opened: a number that is not open would become that, and seem to be there.
+static bool are_open(struct start *start) {
+    for (const struct place *place = start->places; place < start->places + start->place_count; place++) {
+        const struct place *same = place_of(start, place->asked.from);
+        int source = -1;
+        if (place->asked.kind == RUNLOOP_CHILD_INHERITED)
+            source = place->source;
+        else if (place->asked.kind == RUNLOOP_CHILD_DESCRIPTOR ||
+                 (place->asked.kind == RUNLOOP_CHILD_SAME && same && same->source < 0))
+            source = place->asked.from;
+        if (source < 0 || fcntl(source, F_GETFD) >= 0)
+            continue;
+        start->error = errno;
+        start->subject = "descriptor";
+        start->number = place->number;
+        return false;
+    }
+    return true;
+}
+
 static int open_pipe(struct place *place) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
@@ -147,10 +167,17 @@ static pid_t clone_blocked(struct start *start, void *stack_end) {
     return pid;
 }
 
+/// Says what has failed. A negative errno value.
+static int tell_failure(const struct start *start) {
+    if (start->config->failed)
+        snprintf(start->config->failed, start->config->failed_size, start->number < 0 ? "%s" : "%s %d", start->subject,
+                 start->number);
+    return -start->error;
+}
+
 /// The child object is made first, with a descriptor in the place of the pidfd: after the start nothing fails any more.
 static int start_with(struct start *start, void *stack_end, runloop_child **out) {
-    const runloop_child_start_config *config = start->config;
-    runloop_child_config object = config->child;
+    runloop_child_config object = start->config->child;
     object.reaps = true;
     int placeholder = eventfd(0, EFD_CLOEXEC);
     runloop_child *child = NULL;
@@ -166,10 +193,7 @@ static int start_with(struct start *start, void *stack_end, runloop_child **out)
         while (syscall(SYS_waitid, PIDFD_WAIT, start->pidfd, &info, WEXITED | __WALL, NULL) < 0 && errno == EINTR)
             ;
         close(start->pidfd);
-        if (config->failed)
-            snprintf(config->failed, config->failed_size, start->number < 0 ? "%s" : "%s %d", start->subject,
-                     start->number);
-        result = -start->error;
+        result = tell_failure(start);
     }
     close_places(start, result == 0);
     if (result < 0) {
@@ -214,7 +238,7 @@ int runloop_child_start(const runloop_child_start_config *config, runloop_child 
     int cancellation, result = -EINVAL;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
     if (plan(start, config))
-        result = start_with(start, (char *)start + size, out);
+        result = are_open(start) ? start_with(start, (char *)start + size, out) : tell_failure(start);
     pthread_setcancelstate(cancellation, NULL);
     munmap(start, size);
     return result;
