@@ -217,6 +217,15 @@ TEST("a process that is not a child gets each step, and is reported when it has 
     runloop_source_release(child);
 }
 
+TEST("the group of a process that somebody else has reaped is not signalled") {
+    struct ends ends = {0};
+    runloop_child *child = start_stubborn(&ends);
+    EXPECT_EQ(runloop_child_send_signal(child, SIGKILL), 0);
+    EXPECT(waitpid(runloop_child_get_pid(child), NULL, 0) > 0);
+    EXPECT_EQ(END(child, true, {SIGTERM, 0}), -ESRCH);
+    runloop_source_release(child);
+}
+
 TEST("a sequence that makes no sense is refused, and the former one goes on") {
     struct ends ends = {0};
     runloop_child *child = start_stubborn(&ends);

@@ -206,7 +206,8 @@ static bool are_valid(const runloop_child_step *steps, size_t count) {
 }
 
 HOLDS_LOCK static int begin_ending(struct child *child, const runloop_child_step *steps, size_t count, bool of_group) {
-    if (child->has_ended)
+    // Somebody else, or the kernel, may have reaped it: then its number is not its own any more.
+    if (child->has_ended || (of_group && pidfd_signal(child->object.descriptor, 0) == -ESRCH))
         return -ESRCH;
     if (of_group && (!child->reaps || child->pid == 0 || getpgid(child->pid) != child->pid))
         return -EINVAL;
