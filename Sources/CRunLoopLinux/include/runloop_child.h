@@ -89,7 +89,7 @@ typedef struct runloop_child_step {
 /// Returns: 0, also if it has ended and no loop has seen that yet, and it was not reaped.
 /// Errors: -ESRCH: a loop has seen its end, or it was reaped; -EPERM: it may not be signalled by this process; -EINVAL: no steps, more than
 /// eight, no signal, or a negative pause, or a process whose group is to be signalled and that leads none, is not reaped by this object, or
-/// was given as a pidfd; -ENOMEM; -ECHILD.
+/// was given as a pidfd; -ECHILD.
 RUNLOOP_EXPORT int runloop_child_end_by(runloop_child *child, const runloop_child_step *steps, size_t count,
                                         bool of_group);
 

@@ -13,6 +13,7 @@
 
 #include "base/lock.h"
 #include "base/object.h"
+#include "process/catcher.h"
 #include "process/child.h"
 #include "process/pidfd.h"
 
@@ -200,7 +201,7 @@ static bool are_valid(const runloop_child_step *steps, size_t count) {
     if (!steps || count == 0 || count > MOST_STEPS)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (steps[i].signal <= 0 || steps[i].pause_ns < 0)
+        if (steps[i].signal <= 0 || steps[i].signal > LAST_SIGNAL || steps[i].pause_ns < 0)
             return false;
     return true;
 }
