@@ -495,3 +495,23 @@ TEST("what is unmounted is told as removed, and the directory below it is watche
     EXPECT_TRACE("+t/m/g |");
     end_watch(watch);
 }
+
+TEST("a file of another device that has the same number is another file") {
+    enter_folder();
+    struct stat files[2];
+    REQUIRE(mkdir("1", 0777) == 0 && mkdir("2", 0777) == 0 && symlink("1", "l") == 0 && symlink("2", "m") == 0);
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("none", "1", "tmpfs", 0, NULL) < 0 || mount("none", "2", "tmpfs", 0, NULL) < 0)
+        LEAVE_OUT("This process may not mount anything.");
+    write_file("1/f", "text");
+    write_file("2/f", "text");
+    REQUIRE(stat("1/f", &files[0]) == 0 && stat("2/f", &files[1]) == 0);
+    if (files[0].st_ino != files[1].st_ino)
+        LEAVE_OUT("The two files have two numbers.");
+    runloop_watch *watch = add_watch("l/f", RUNLOOP_WATCH_FILE);
+    REQUIRE(rename("m", "l") == 0);
+    EXPECT_TOLD("+l/f |");
+    write_file("2/f", "more");
+    EXPECT_TOLD("*l/f |");
+    end_watch(watch);
+}

@@ -103,7 +103,8 @@ static int64_t changed_ns(const struct stat *status) {
 }
 
 static bool is_same(const struct tree_entry *entry, const struct stat *status) {
-    return entry->is_present && entry->inode == status->st_ino && entry->is_directory == S_ISDIR(status->st_mode);
+    return entry->is_present && entry->device == status->st_dev && entry->inode == status->st_ino &&
+           entry->is_directory == S_ISDIR(status->st_mode);
 }
 
 HOLDS_LOCK static void forget_contents(struct tree *tree, struct tree_entry *entry) {
@@ -127,6 +128,7 @@ HOLDS_LOCK static void take_in(struct tree *tree, struct tree_entry *entry, cons
         forget_contents(tree, entry);
     entry->is_present = true;
     entry->is_directory = S_ISDIR(status->st_mode);
+    entry->device = status->st_dev;
     entry->inode = status->st_ino;
     entry->changed_ns = changed_ns(status);
     runloop__tree_tell(tree, RUNLOOP_CHANGE_CREATED, entry, NULL, 0);
@@ -236,6 +238,7 @@ HOLDS_LOCK static bool move(struct tree *tree, struct tree_entry *from, struct t
     forget_contents(tree, to);
     to->is_present = true;
     to->is_directory = from->is_directory;
+    to->device = from->device;
     to->inode = from->inode;
     to->changed_ns = changed_ns(&status);
     to->directory = from->directory;

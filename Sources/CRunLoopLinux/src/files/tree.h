@@ -31,7 +31,7 @@ struct entry_key {
 struct tree_entry {
     struct entry_key key; ///< the first member
     bool is_present, is_directory;
-    uint64_t inode;
+    uint64_t device, inode;
     int64_t changed_ns;
     struct directory *directory; ///< if the kernel watches it
     uint64_t scan;               ///< the last one that has seen it
