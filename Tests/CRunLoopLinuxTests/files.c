@@ -479,6 +479,26 @@ TEST("a directory that can't be read is told as failed, and with its permission 
     REQUIRE(getuid() != 0 || seteuid(0) == 0);
 }
 
+TEST("what could not be watched at first is told at once, also if something more is noticed before that, which "
+     "settles") {
+    enter_folder();
+    REQUIRE(mkdir("t", 0777) == 0 && mkdir("t/d", 0) == 0 && chmod(".", 0777) == 0);
+    if (getuid() == 0)
+        REQUIRE(setegid(65534) == 0 && chown("t", 65534, 65534) == 0 && chown("t/d", 65534, 65534) == 0 &&
+                seteuid(65534) == 0);
+    const runloop_watch_config config = {
+        .path = "t", .scope = RUNLOOP_WATCH_TREE, .settle_ns = 1000 * SECOND, .changed = trace_changes};
+    runloop_watch *watch = add_watch_with(&config, MODE), *reader = NULL;
+    REQUIRE(runloop_watch_create(&(runloop_watch_config){.path = "t"}, &reader) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), reader, OTHER_MODE) == 0);
+    write_file("t/f", "text");
+    poll_mode(OTHER_MODE);
+    EXPECT_TOLD("failedt/d/ +t/f |");
+    end_watch(watch);
+    end_watch(reader);
+    REQUIRE(getuid() != 0 || seteuid(0) == 0);
+}
+
 TEST("what is unmounted is told as removed, and the directory below it is watched") {
     enter_folder();
     REQUIRE(mkdir("t", 0777) == 0 && mkdir("t/m", 0777) == 0);

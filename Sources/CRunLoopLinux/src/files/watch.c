@@ -104,7 +104,7 @@ HOLDS_LOCK static void notice(struct watch *watch, struct reading *reading) {
         due = due < watch->latest_ns ? due : watch->latest_ns;
     }
     // One that is to be called at once will be.
-    if (due == watch->due_ns)
+    if (watch->due_ns == AT_ONCE || due == watch->due_ns)
         return;
     watch->due_ns = due;
     if (due != AT_ONCE || !is_taken_over(watch, reading))
