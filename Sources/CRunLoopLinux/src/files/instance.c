@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runloop_watch.h"
+
 static struct steady_lock instances_lock;
 static struct instance *first GUARDED;
 
@@ -71,4 +73,14 @@ UNCHECKED void runloop__instance_free(void *info) {
     tdestroy(instance->kernel_watches, free);
     runloop__object_end(&instance->object);
     free(instance);
+}
+
+const char *runloop_watch_describe_limit(int result) {
+    switch (result) {
+    case -ENOSPC: return "The user has no watches left: raise fs.inotify.max_user_watches.";
+    case -EMFILE:
+        return "The process has no descriptors left (ulimit -n), or the user no inotify instances: raise "
+               "fs.inotify.max_user_instances.";
+    default: return NULL;
+    }
 }

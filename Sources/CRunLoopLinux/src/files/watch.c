@@ -386,13 +386,3 @@ const char *runloop_watch_get_path(runloop_watch *source) {
     struct watch *watch = watch_of(source);
     return watch ? watch->tree.path : NULL;
 }
-
-const char *runloop_watch_describe_limit(int result) {
-    switch (result) {
-    case -ENOSPC: return "The user has no watches left: raise fs.inotify.max_user_watches.";
-    case -EMFILE:
-        return "The process has no descriptors left (ulimit -n), or the user no inotify instances: raise "
-               "fs.inotify.max_user_instances.";
-    default: return NULL;
-    }
-}
