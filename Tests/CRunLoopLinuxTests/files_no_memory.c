@@ -159,3 +159,43 @@ TEST("a watch that finds no memory when it is added is told its changes all the 
         EXPECT_EQ(runloop_next_fire_date(loop, MODE), RUNLOOP_NEVER);
     }
 }
+
+static runloop *_Atomic far_loop;
+static _Atomic bool is_over;
+
+static void *have_loop(void *unused) {
+    far_loop = runloop_current();
+    WAIT_UNTIL(is_over);
+    return unused;
+}
+
+TEST("a watch that finds no memory when it is added, and that is in another loop as well, is in the mode later") {
+    enter_folder();
+    REQUIRE(mkdir("t", 0777) == 0);
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, have_loop, NULL) == 0);
+    WAIT_UNTIL(far_loop);
+    runloop *loop = runloop_current();
+    keep_mode(MODE);
+    runloop_watch_config config = {.path = "t/f", .changed = count_changes};
+    bool has_failed = true;
+    for (long allocation = 1; has_failed; allocation++) {
+        runloop_watch *watch = NULL;
+        REQUIRE(runloop_watch_create(&config, &watch) == 0);
+        REQUIRE(runloop_add_source(far_loop, watch, OTHER_MODE) == 0);
+        failing = allocation;
+        int result = runloop_add_source(loop, watch, MODE);
+        has_failed = failing == 0;
+        failing = 0;
+        told = 0;
+        write_file("t/f", "text");
+        if (result == 0)
+            RUN_UNTIL(MODE, told > 0);
+        poll_mode(MODE);
+        // It is not asked again and again.
+        EXPECT_EQ(runloop_next_fire_date(loop, MODE), RUNLOOP_NEVER);
+        end_watch(watch);
+    }
+    is_over = true;
+    pthread_join(thread, NULL);
+}

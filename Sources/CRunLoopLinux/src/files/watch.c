@@ -38,6 +38,7 @@ struct watch {
     int64_t due_ns GUARDED;    ///< when it is to be told; RUNLOOP_NEVER likewise
     int places GUARDED;        ///< in how many modes of loops it is
     bool is_left_out GUARDED;  ///< the instance is perhaps not in all of these, for want of memory
+    const runloop *left_out_of GUARDED; ///< the loop whose modes these are, only to be compared; NULL: several
     struct tree tree;
     struct changes initial GUARDED;
 };
@@ -161,6 +162,7 @@ static void schedule(void *object, runloop *loop, const char *mode) {
     steady_take(&instance->lock);
     watch->places++;
     if (!join(watch, loop, mode)) {
+        watch->left_out_of = watch->is_left_out && watch->left_out_of != loop ? NULL : loop;
         watch->is_left_out = true;
         arm(watch);
     }
@@ -194,7 +196,8 @@ static void cancel(void *object, runloop *loop, const char *mode) {
     steady_give(&instance->lock);
 }
 
-/// Into which the instance could not come: reads it without, and tries again. It is in all of them if the loop that runs has all.
+/// Into which the instance could not come: reads it without, and tries again. It is in all of them if the loop that runs has all, or all
+/// that it was left out of.
 HOLDS_LOCK static void join_again(struct watch *watch) {
     const char *modes[MOST_MODES];
     runloop *loop = runloop_current();
@@ -205,7 +208,8 @@ HOLDS_LOCK static void join_again(struct watch *watch) {
         places += runloop_contains_source(loop, watch->source, modes[i]);
         has_joined &= join(watch, loop, modes[i]);
     }
-    watch->is_left_out = !has_joined || places != watch->places;
+    bool has_all = places == watch->places || (loop == watch->left_out_of && count <= MOST_MODES);
+    watch->is_left_out = !has_joined || !has_all;
     // With a mode of no name it calls nobody.
     struct reading reading = {.instance = watch->tree.instance, .loop = loop};
     read_notifications(&reading);
