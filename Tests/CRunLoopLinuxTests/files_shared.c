@@ -148,3 +148,22 @@ TEST("a watch is made while the loop of another thread reads what concerns it") 
     for (int i = 0; i < FAR_WATCHES; i++)
         end_watch(far_watches[i].watch);
 }
+
+TEST("a watch that has ended keeps nothing in the kernel, though somebody has a reference to it") {
+    enter_folder();
+    REQUIRE(mkdir("t", 0777) == 0 && mkdir("t/d", 0777) == 0 && mkdir("t/e", 0777) == 0);
+    int calls = 0;
+    runloop_watch_config config = {
+        .context.info = &calls, .path = "t", .scope = RUNLOOP_WATCH_FILE, .changed = count_calls};
+    runloop_watch *other = add_watch_with(&config, MODE);
+    int before = count_kernel_watches();
+    config.scope = RUNLOOP_WATCH_TREE;
+    runloop_watch *watch = add_watch_with(&config, MODE);
+    EXPECT(count_kernel_watches() > before);
+    runloop_source_invalidate(watch);
+    EXPECT_EQ(count_kernel_watches(), before);
+    EXPECT_EQ(chmod("t", 0700), 0);
+    RUN_UNTIL(MODE, calls == 1);
+    runloop_source_release(watch);
+    end_watch(other);
+}

@@ -205,8 +205,10 @@ int runloop__way_watch(struct tree *tree) {
     return result;
 }
 
-void runloop__way_end(struct tree *tree) {
+void runloop__tree_empty(struct tree *tree) {
     ASSERT_HOLDS(&tree->instance->lock.lock);
     end_steps(tree, tree->steps);
     tree->steps = NULL;
+    if (tree->root && tree->root->directory)
+        runloop__tree_remove_directory(tree, tree->root->directory);
 }

@@ -208,11 +208,8 @@ int runloop__tree_begin(struct tree *tree, struct instance *instance, const runl
 
 void runloop__tree_end(struct tree *tree) {
     ASSERT_HOLDS(&tree->instance->lock.lock);
-    if (tree->root) {
-        if (tree->root->directory)
-            runloop__tree_remove_directory(tree, tree->root->directory);
+    if (tree->root)
         free_entry(tree, tree->root);
-    }
     if (!tree->instance->is_over)
         list_remove(&tree->in_instance);
     free(tree->absolute);

@@ -78,7 +78,7 @@ struct tree {
 
 /// Makes an empty tree for a path that is not empty, which belongs to the instance from then on. -ENAMETOOLONG, -ENOMEM.
 HOLDS_LOCK int runloop__tree_begin(struct tree *tree, struct instance *instance, const runloop_watch_config *config);
-/// Frees everything but the way, which has ended, and ends the watches of the kernel that no other tree needs.
+/// Frees one that is empty.
 HOLDS_LOCK void runloop__tree_end(struct tree *tree);
 
 /// An entry, made if necessary. NULL: no memory.
@@ -104,8 +104,8 @@ HOLDS_LOCK char *runloop__tree_path(const struct tree *tree, const struct tree_e
 
 /// Watches the directories that lead to the path, as far as they exist. -EACCES: the last of them can't be read.
 HOLDS_LOCK int runloop__way_watch(struct tree *tree);
-/// Frees it, and ends the watches of the kernel that nothing else needs.
-HOLDS_LOCK void runloop__way_end(struct tree *tree);
+/// Ends the watches of the kernel that no other tree needs, those of the way and of what is in the tree: nothing is noticed any more.
+HOLDS_LOCK void runloop__tree_empty(struct tree *tree);
 
 /// Looks at what is marked, and tells what has changed.
 HOLDS_LOCK void runloop__tree_look(struct tree *tree);

@@ -43,10 +43,6 @@ struct watch {
     struct changes initial GUARDED;
 };
 
-static struct watch *watch_of(runloop_source *source) {
-    return runloop__object_of(source, OBJECT_WATCH);
-}
-
 static struct watch *watch_of_tree(struct tree *tree) {
     return LIST_ENTRY(tree, struct watch, tree);
 }
@@ -196,8 +192,7 @@ static void cancel(void *object, runloop *loop, const char *mode) {
     steady_give(&instance->lock);
 }
 
-/// Into which the instance could not come: reads it without, and tries again. It is in all of them if the loop that runs has all, or all
-/// that it was left out of.
+/// Into which the instance could not come: reads it without, and tries again. It is in all if this loop has all, or all that were left out.
 HOLDS_LOCK static void join_again(struct watch *watch) {
     const char *modes[MOST_MODES];
     runloop *loop = runloop_current();
@@ -208,8 +203,7 @@ HOLDS_LOCK static void join_again(struct watch *watch) {
         places += runloop_contains_source(loop, watch->source, modes[i]);
         has_joined &= join(watch, loop, modes[i]);
     }
-    bool has_all = places == watch->places || (loop == watch->left_out_of && count <= MOST_MODES);
-    watch->is_left_out = !has_joined || !has_all;
+    watch->is_left_out = !has_joined || (places != watch->places && (loop != watch->left_out_of || count > MOST_MODES));
     // With a mode of no name it calls nobody.
     struct reading reading = {.instance = watch->tree.instance, .loop = loop};
     read_notifications(&reading);
@@ -303,7 +297,7 @@ static void free_parts(struct watch *watch) {
     bool is_last = runloop__instance_leave(instance);
     steady_take(&instance->lock);
     instance->is_over |= is_last || object_is_inherited(&instance->object);
-    runloop__way_end(&watch->tree);
+    runloop__tree_empty(&watch->tree);
     runloop__tree_end(&watch->tree);
     steady_give(&instance->lock);
     runloop_source_release(instance->object.source);
@@ -317,8 +311,19 @@ static void free_watch(void *info) {
     free_parts(watch);
 }
 
-static const struct object_class watch_class = {
-    .kind = OBJECT_WATCH, .ready = ready, .schedule = schedule, .cancel = cancel, .free = free_watch};
+static void invalidated(void *info) {
+    struct watch *watch = info;
+    steady_take(&watch->tree.instance->lock);
+    runloop__tree_empty(&watch->tree);
+    steady_give(&watch->tree.instance->lock);
+}
+
+static const struct object_class watch_class = {.kind = OBJECT_WATCH,
+                                                .ready = ready,
+                                                .schedule = schedule,
+                                                .cancel = cancel,
+                                                .invalidated = invalidated,
+                                                .free = free_watch};
 
 /// What can't be watched below the root is told later. A negative errno value for anything else.
 HOLDS_LOCK static int look_first(struct watch *watch) {
@@ -387,6 +392,6 @@ UNCHECKED int runloop_watch_create(const runloop_watch_config *config, runloop_w
 }
 
 const char *runloop_watch_get_path(runloop_watch *source) {
-    struct watch *watch = watch_of(source);
+    struct watch *watch = runloop__object_of(source, OBJECT_WATCH);
     return watch ? watch->tree.path : NULL;
 }
