@@ -7,9 +7,9 @@
 #include "process/catcher.h"
 #include "runloop.h"
 
-void runloop__note_ignored(uint64_t signals) {
+static void note(int number) {
     static _Atomic uint64_t noted;
-    if (!runloop_diagnostics_are_enabled() || !(signals &= ~atomic_fetch_or(&noted, signals)))
+    if (!runloop_diagnostics_are_enabled() || atomic_fetch_or(&noted, catcher_bit(number)) & catcher_bit(number))
         return;
     char text[512];
     int length = snprintf(
@@ -19,7 +19,12 @@ void runloop__note_ignored(uint64_t signals) {
         "nohup ignores SIGHUP, and a shell SIGINT and SIGQUIT in what it starts in the background; a source that is "
         "made with `force` catches it nevertheless. (Written once. RUNLOOP_DIAGNOSTICS=0 in the environment, or "
         "runloop_set_diagnostics_enabled(false), disables diagnostics.)\n",
-        __builtin_ctzll(signals) + 1);
+        number);
     ssize_t count = write(STDERR_FILENO, text, (size_t)length);
     (void)count; // There is nobody to whom its failure could be reported.
+}
+
+void runloop__note_ignored(uint64_t signals) {
+    for (; signals; signals &= signals - 1)
+        note(__builtin_ctzll(signals) + 1);
 }
