@@ -117,11 +117,38 @@ TEST("a port is a source of its kind") {
     end_port(port);
 }
 
+//===-- its end ------------------------------------------------------------------------------------------------------===//
+
+static _Atomic int discards;
+
+static void discard_and_end_thread(void *info) {
+    (void)info;
+    if (++discards == 1)
+        pthread_exit(NULL);
+}
+
+static void *end_asker(void *asker) {
+    runloop_source_invalidate(asker);
+    REQUIRE(!"the thread should have ended in the call-out");
+    return NULL;
+}
+
+TEST("a port that ends discards each request, though the first discard ends the thread") {
+    subject = add_port();
+    silent = add_silent();
+    const runloop_request_config config = {
+        .asker = subject, .deadline_ns = RUNLOOP_NEVER, .discard = discard_and_end_thread};
+    for (int i = 0; i < 3; i++)
+        EXPECT_EQ(runloop_port_request(silent, "q", 1, &config, NULL), 0);
+    on_new_thread(end_asker, subject);
+    EXPECT_EQ(discards, 3);
+    end_port(subject);
+    end_port(silent);
+}
+
 //===-- in call-outs -------------------------------------------------------------------------------------------------===//
 
 enum event { MESSAGE, REPLY, TIMEOUT, EVENTS };
-
-static _Atomic int discards;
 
 static void act_on_message(runloop_port *port, const runloop_message *message, void *info) {
     (void)message, (void)info;

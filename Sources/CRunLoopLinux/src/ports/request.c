@@ -78,14 +78,16 @@ bool runloop__request_answer(runloop_request *request, int32_t result, void *rep
     return is_awaited;
 }
 
-void runloop__request_discard(runloop_request *request) {
-    if (request->config.discard)
-        request->config.discard(request->config.info);
-    runloop__request_release_memory(request);
-}
-
 static void release_call_out(void *info) {
     runloop__request_release_memory(info);
+}
+
+void runloop__request_discard(runloop_request *request) {
+    // The call-out may end the thread.
+    pthread_cleanup_push(release_call_out, request);
+    if (request->config.discard)
+        request->config.discard(request->config.info);
+    pthread_cleanup_pop(1);
 }
 
 void runloop__request_call_out(runloop_request *request) {

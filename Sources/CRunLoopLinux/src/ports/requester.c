@@ -1,6 +1,7 @@
 // requester.c — the requests that a port has sent; and threads that wait for their one.
 
 #include <errno.h>
+#include <pthread.h>
 
 #include "ports/port.h"
 #include "ports/wait_word.h"
@@ -81,6 +82,17 @@ int runloop_port_cancel(runloop_port *source, uint64_t id) {
     return 0;
 }
 
+static void discard_rest(void *port) {
+    runloop__requests_by_port_end(port);
+}
+
+/// The call-out may end the thread.
+static void discard_one(struct port *port, runloop_request *request) {
+    pthread_cleanup_push(discard_rest, port);
+    runloop__request_discard(request);
+    pthread_cleanup_pop(0);
+}
+
 void runloop__requests_by_port_end(struct port *port) {
     for (;;) {
         lock_take(&port->lock);
@@ -88,7 +100,7 @@ void runloop__requests_by_port_end(struct port *port) {
         lock_give(&port->lock);
         if (!request)
             return;
-        runloop__request_discard(request);
+        discard_one(port, request);
     }
 }
 
