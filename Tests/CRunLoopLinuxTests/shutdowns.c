@@ -81,6 +81,26 @@ TEST("R123 a child that is forked by the work does not perform the rest of it") 
     EXPECT(was_ended_by(report, SIGINT));
 }
 
+static void end_thread(void *text) {
+    write_text(text);
+    pthread_exit(NULL);
+}
+
+static void work_that_ends_the_thread(void) {
+    current = add_shutdown(RUNLOOP_FOREVER);
+    REQUIRE(runloop_shutdown_add_work(current, 0, end_thread, "1", NULL) == 0);
+    REQUIRE(runloop_shutdown_add_work(current, 1, write_text, "2", NULL) == 0);
+    REQUIRE(runloop_shutdown_add_work(current, 2, write_text, "3", NULL) == 0);
+    raise(SIGINT);
+    run_for(MODE, 30 * SECOND);
+}
+
+TEST("work that ends the thread leaves nothing undone") {
+    struct report report = report_of(work_that_ends_the_thread);
+    EXPECT_TEXT(report.text, "123");
+    EXPECT(was_ended_by(report, SIGINT));
+}
+
 static void run_in_work(void *info) {
     (void)info;
     EXPECT_EQ(runloop_shutdown_get_signal(current), SIGTERM);

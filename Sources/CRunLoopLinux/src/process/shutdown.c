@@ -1,6 +1,7 @@
 // shutdown.c — the end of the program by a signal: work in order, a limit, and a second signal that does not wait.
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -85,6 +86,28 @@ static struct work *next_work(struct shutdown *shutdown) {
     return work;
 }
 
+static void perform_rest(void *info);
+
+/// It may end the thread.
+static void perform(struct shutdown *shutdown, struct work work) {
+    pthread_cleanup_push(perform_rest, shutdown);
+    work.perform(work.info);
+    pthread_cleanup_pop(0);
+}
+
+/// Performs the rest, and ends the process. A child that was forked by the work does neither.
+static void perform_rest(void *info) {
+    struct shutdown *shutdown = info;
+    struct work *work;
+    while (!object_is_inherited(&shutdown->object) && (work = next_work(shutdown))) {
+        const struct work taken = *work;
+        free(work);
+        perform(shutdown, taken);
+    }
+    if (!object_is_inherited(&shutdown->object))
+        runloop_end_process_by_signal(shutdown->number);
+}
+
 static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
     (void)source, (void)reasons;
     struct shutdown *shutdown = info;
@@ -96,15 +119,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     start_limit(record.number, shutdown->limit_ns);
     // The catcher goes on, for the second signal.
     runloop_source_invalidate(shutdown->object.source);
-    struct work *work;
-    while ((work = next_work(shutdown))) {
-        work->perform(work->info);
-        free(work);
-        // A child that was forked by the work does neither the rest of it, nor does the signal end it.
-        if (object_is_inherited(&shutdown->object))
-            return;
-    }
-    runloop_end_process_by_signal(shutdown->number);
+    perform_rest(shutdown);
 }
 
 static void free_shutdown(void *info) {
