@@ -11,9 +11,9 @@
 //    listener, the pidfd of a child and the eventfd of a counter are those of the source (runloop_source_get_descriptor), for poll and the
 //    like, and not to be closed. Creation gives -EMFILE or -ENFILE where there are none left, and -ENOMEM; then nothing has changed. A
 //    descriptor that the program gives to an object is closed by it only if `owns` says so.
-//  - Forks. In the child, an inherited object is never called; releasing it frees its memory and the child's copies of its descriptors, and
-//    changes nothing in the parent. A callback may fork: the child returns from it, and from the run around it, which gives -ECHILD. New
-//    objects work.
+//  - Forks. In the child, an inherited object is never called; releasing it changes nothing in the parent, and frees its memory and the
+//    child's copies of its descriptors if it was in no mode (a loop of the parent's keeps what it has). A callback may fork: the child
+//    returns from it, and from the run around it, which gives -ECHILD. New objects work.
 #ifndef RUNLOOP_LINUX_H
 #define RUNLOOP_LINUX_H
 #include "runloop.h"
