@@ -535,3 +535,24 @@ TEST("a file of another device that has the same number is another file") {
     EXPECT_TOLD("*l/f |");
     end_watch(watch);
 }
+
+TEST("after an overflow a directory whose end was among what was dropped is watched anew") {
+    enter_folder();
+    struct stat before, after;
+    REQUIRE(mkdir("t", 0777) == 0 && mkdir("t/m", 0777) == 0);
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("none", "t/m", "tmpfs", 0, NULL) < 0)
+        LEAVE_OUT("This process may not mount anything.");
+    write_file("t/m/f", "text");
+    runloop_watch *watch = add_watch("t", RUNLOOP_WATCH_TREE);
+    for (int i = 0; i < 10000; i++)
+        REQUIRE(mkdir("t/flood", 0777) == 0 && rmdir("t/flood") == 0);
+    REQUIRE(stat("t/m", &before) == 0 && umount("t/m") == 0);
+    REQUIRE(mount("none", "t/m", "tmpfs", 0, NULL) == 0 && stat("t/m", &after) == 0);
+    if (before.st_dev != after.st_dev || before.st_ino != after.st_ino)
+        LEAVE_OUT("The new directory has other numbers.");
+    EXPECT_TOLD("overflowt/ -t/m/f |");
+    write_file("t/m/g", "text");
+    EXPECT_TOLD("+t/m/g |");
+    end_watch(watch);
+}

@@ -185,6 +185,16 @@ HOLDS_LOCK static int scan(struct tree *tree, struct directory *directory, int d
     return result;
 }
 
+/// Whether the kernel has dropped the watch of a directory, and what it said of that was dropped, too: then it watches it anew.
+HOLDS_LOCK static bool is_dropped(struct tree *tree, const struct directory *directory, int descriptor) {
+    struct interest again = directory->interest;
+    if (runloop__interest_begin(tree->instance, &again, descriptor, directory->interest.events) < 0)
+        return false;
+    bool is_other = again.of != directory->interest.of;
+    runloop__interest_end(tree->instance, &again);
+    return is_other;
+}
+
 /// Watches a directory that is in the scope, if it is not watched yet, and then reads it. (Of the root, also a file is watched.)
 HOLDS_LOCK static int enter(struct tree *tree, struct tree_entry *entry) {
     int parent = parent_of(tree, entry);
@@ -198,6 +208,8 @@ HOLDS_LOCK static int enter(struct tree *tree, struct tree_entry *entry) {
     int result = fstat(descriptor, &status) < 0 ? -errno : 0;
     // It has been replaced since it was looked at; a notification of that is under way.
     bool is_other = result == 0 && !is_same(entry, &status);
+    if (result == 0 && !is_other && entry->directory && is_dropped(tree, entry->directory, descriptor))
+        forget_contents(tree, entry);
     if (result == 0 && !is_other && !entry->directory)
         result = runloop__tree_watch(tree, entry, descriptor);
     if (result == 0 && !is_other && entry->directory->is_read)
