@@ -37,11 +37,11 @@ import Testing
     @Test("A child that is forked in virtual time has the machine's")
     func childOfVirtualTime() async {
         await #expect(processExitsWith: .success) {
-            try await withVirtualTime { _, time in
+            await withVirtualTime { _, time in
                 let status = statusOfChild {
+                    let start = ContinuousClock.now
                     let timer = RunLoop.Timer(after: .milliseconds(1)) { _ in RunLoop.current.stop() }
                     try! RunLoop.current.add(timer, forMode: .default)
-                    let start = ContinuousClock.now
                     precondition(RunLoop.current.run(mode: .default) == .stopped)
                     precondition(ContinuousClock.now - start >= .milliseconds(1) && RunLoop.Instant.now < time.now)
                 }
