@@ -112,11 +112,9 @@ static const struct item_class timer_class = {
 static void search(const struct heap *heap, uint32_t position, int64_t *best_ns) {
     if (position >= heap_count(heap) || heap->entries[position].key >= *best_ns)
         return;
-    const struct heap_entry *entry = &heap->entries[position];
-    struct item *item = entry->membership->item;
-    bool is_timer = item_kind(item) == ITEM_TIMER;
-    int64_t end_ns =
-        saturating_add(entry->key, is_timer ? tolerance_of(LIST_ENTRY(item, runloop_timer, attached.item)) : 0);
+    struct item *item = heap->entries[position].membership->item;
+    int64_t tolerance_ns = item_is_source(item) ? 0 : tolerance_of(LIST_ENTRY(item, runloop_timer, attached.item));
+    int64_t end_ns = saturating_add(heap->entries[position].key, tolerance_ns);
     if (end_ns < *best_ns)
         *best_ns = end_ns;
     for (uint32_t child = position * 4 + 1; child <= position * 4 + 4; child++)
@@ -138,20 +136,19 @@ int64_t runloop__timers_latest(struct mode *mode) {
 
 //===-- deadlines of sources (R152) ----------------------------------------------------------------------------------===//
 
-// A source with a deadline has a place in the heaps of its modes, like a timer. When it is due that is news, for which the source is called in
-// turn with what else is ready, and it loses all these places as soon as no timer is due before it. That it has passed stays with the source until its call, as a signal does: a source that leaves
-// the loop before its turn is called in the next one, and in several loops the first whose turn it is calls it.
+// A source with a deadline has a place in the heaps of its modes, like a timer. When it is due that is news, for which the source is called
+// in turn with what else is ready, and the places are lost once no timer is due before them. That it has passed stays with the source until
+// its call, as a signal does: if it leaves the loop before its turn, it is called in the next one; of several loops, the first calls it.
 
 HOLDS_LOCK static int place_in(struct membership *membership, int64_t due_ns) {
     struct heap *heap = &membership->mode->timers;
-    int error = 0;
     if (membership->position == NOWHERE)
-        error = due_ns == RUNLOOP_NEVER ? 0 : heap_push(heap, due_ns, membership);
-    else if (due_ns == RUNLOOP_NEVER)
+        return due_ns == RUNLOOP_NEVER ? 0 : heap_push(heap, due_ns, membership);
+    if (due_ns == RUNLOOP_NEVER)
         heap_remove(heap, membership);
     else
         heap_change_key(heap, membership, due_ns);
-    return error;
+    return 0;
 }
 
 int runloop__deadline_place(runloop *loop, struct source_attachment *place) {
