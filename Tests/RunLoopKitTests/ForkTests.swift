@@ -109,12 +109,7 @@ import Testing
 
     @Test(
         "R123 A fork while other threads use loops leaves no lock that the child needs held",
-        .disabled(
-            if: isUnderThreadSanitizer,
-            """
-            This sanitizer makes the Swift runtime lock at every use of a lazily made value, so a child may find such a lock held for \
-            ever. The locks of run loops are tested with it one by one, by the C tests of forks.
-            """))
+        .exceptWithThreadSanitizer)
     func forkAmongThreads() async {
         await #expect(processExitsWith: .success) {
             try await withRunLoop { loop in
@@ -146,11 +141,23 @@ import Testing
     }
 }
 
+extension Trait where Self == ConditionTrait {
+    /// For tests that fork while other threads run, or on a thread that ends.
+    fileprivate static var exceptWithThreadSanitizer: Self {
+        .disabled(
+            if: isUnderThreadSanitizer,
+            """
+            This sanitizer makes the Swift runtime lock at every use of a lazily made value, so a child may find such a lock held for \
+            ever. The locks of run loops are tested with it one by one, by the C tests of forks.
+            """)
+    }
+}
+
 /// What is left at the end of a thread that forks is the parent's, as it is in a run.
 @Suite struct ForkAtTheEndTests {
     @Test(
         "R123 A child that the rest of an ending thread's jobs forks does not run the others",
-        .disabled(if: isUnderThreadSanitizer))
+        .exceptWithThreadSanitizer)
     func jobs() async {
         await #expect(processExitsWith: .success) {
             let (reader, writer) = try makePipe()
@@ -175,7 +182,7 @@ import Testing
 
     @Test(
         "R123 A child that an action at a loop's end forks does not call the others",
-        .disabled(if: isUnderThreadSanitizer))
+        .exceptWithThreadSanitizer)
     func actions() async {
         await #expect(processExitsWith: .success) {
             let (reader, writer) = try makePipe()
@@ -200,7 +207,7 @@ import Testing
 @Suite struct ForkedStreamTests {
     @Test(
         "R123 A forked child finds no lock of a writer held, and is told that it is inherited",
-        .disabled(if: isUnderThreadSanitizer))
+        .exceptWithThreadSanitizer)
     func writer() async {
         await #expect(processExitsWith: .success) {
             let thread = try RunLoop.Thread()
