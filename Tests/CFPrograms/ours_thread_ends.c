@@ -128,6 +128,24 @@ static void add_block(void) {
     CFRunLoopPerformBlock(CFRunLoopGetCurrent(), kCFRunLoopDefaultMode, &block);
 }
 
+static CFStringRef notification;
+
+static void end_post(CFNotificationCenterRef center, void *observer, CFStringRef name, const void *object,
+                     CFDictionaryRef info) {
+    (void)name, (void)object, (void)info;
+    CFNotificationCenterRemoveEveryObserver(center, observer);
+    pthread_exit(NULL);
+}
+
+static void post(void) {
+    CFRunLoopRunInMode(kCFRunLoopDefaultMode, 0, false);
+    CFNotificationCenterRef center = CFNotificationCenterGetLocalCenter();
+    notification = CFStringCreateWithFormat(NULL, NULL, CFSTR("notification %d"), 1);
+    CFNotificationCenterAddObserver(center, &held, end_post, notification, NULL,
+                                    CFNotificationSuspensionBehaviorDeliverImmediately);
+    CFNotificationCenterPostNotification(center, notification, NULL, NULL, true);
+}
+
 static void *run(void *add) {
     CFRunLoopSourceContext context = {.version = 0};
     CFRunLoopSourceRef keep = CFRunLoopSourceCreate(NULL, 0, &context);
@@ -155,5 +173,7 @@ int main(void) {
     show("reader of data", add_data_reader);
     show("writer", add_writer);
     show("block", add_block);
+    show("post", post);
+    printf("the name of its notification: %ld references\n", (long)CFGetRetainCount(notification));
     return 0;
 }

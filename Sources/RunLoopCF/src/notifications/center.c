@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 
+#include <pthread.h>
+
 struct observer {
     struct observer *next;
     uint64_t serial;
@@ -121,6 +123,16 @@ static struct observer *find(struct observer *each, uint64_t last, CFStringRef n
     return NULL;
 }
 
+/// Also if a callback has ended the thread.
+static void end_post(void *unused) {
+    (void)unused;
+    process_lock(&lock);
+    posts--;
+    struct observer *removed = sweep();
+    process_unlock(&lock);
+    release(removed);
+}
+
 void CFNotificationCenterPostNotificationWithOptions(CFNotificationCenterRef center, CFNotificationName name,
                                                      const void *object, CFDictionaryRef userInfo,
                                                      CFOptionFlags options) {
@@ -131,16 +143,15 @@ void CFNotificationCenterPostNotificationWithOptions(CFNotificationCenterRef cen
     posts++;
     uint64_t last = serial;
     struct observer *observer = find(first, last, name, object);
+    process_unlock(&lock);
+    pthread_cleanup_push(end_post, NULL);
     while (observer) {
-        process_unlock(&lock);
         observer->callback(center, (void *)(uintptr_t)observer->observer, name, object, userInfo);
         process_lock(&lock);
         observer = find(observer->next, last, name, object);
+        process_unlock(&lock);
     }
-    posts--;
-    struct observer *removed = sweep();
-    process_unlock(&lock);
-    release(removed);
+    pthread_cleanup_pop(true);
 }
 
 void CFNotificationCenterPostNotification(CFNotificationCenterRef center, CFNotificationName name, const void *object,
