@@ -58,10 +58,7 @@ open class Thread {
     /// Blocks the calling thread until a date, which becomes an instant now.
     open class func sleep(until date: Date) {
         guard let end = FireDate(date).instant else { while true { pause() } }
-        let (seconds, attoseconds) = max(end - Instant.now, .zero).components
-        var rest = timespec(tv_sec: time_t(clamping: seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
-        // A signal ends it early, and it says what is left. The clock does not tell: that of a test stands still meanwhile.
-        while unsafe withUnsafeMutablePointer(to: &rest, { unsafe nanosleep($0, $0) }) != 0 && errno == EINTR {}
+        PosixThread.sleep(for: max(end - Instant.now, .zero))
     }
 
     /// Blocks the calling thread for that many seconds; not at all for zero or less.

@@ -42,6 +42,13 @@ package struct PosixThread: @unchecked Sendable {
     package func join() { pthread_join(thread, nil) }
     package func detach() { pthread_detach(thread) }
 
+    /// Blocks the calling thread, by the machine's clock, whatever a loop's is. A signal ends `nanosleep` early, which says what is left.
+    package static func sleep(for duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        var rest = timespec(tv_sec: time_t(clamping: seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        while unsafe withUnsafeMutablePointer(to: &rest, { unsafe nanosleep($0, $0) }) != 0 && errno == EINTR {}
+    }
+
     /// Names the calling thread, for debuggers. Linux keeps 15 bytes; a character that does not fit is dropped as a whole.
     package static func setCurrentName(_ name: String) {
         var short = ""
