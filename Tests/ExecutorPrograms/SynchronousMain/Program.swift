@@ -33,8 +33,9 @@ import RunLoopKitLinux
             }
             pthread_exit(nil)
         case "end-cancel":
-            let source = RunLoop.Source(onCancel: { _, _ in endInTask() }, perform: {})
-            try? RunLoop.main.add(source, forMode: .default)
+            // No variable holds it: what one holds when its thread ends is never released.
+            try? RunLoop.main.add(
+                RunLoop.Source(onCancel: { _, _ in endInTask() }, perform: {}), forMode: .default)
             // What was posted when the program was loaded, so that the end has no post.
             RunLoop.main.run(mode: .default, for: .zero)
             pthread_exit(nil)
