@@ -228,42 +228,6 @@ TEST("a deadline that was set in no mode holds in one that the channel comes to"
     close(far_end);
 }
 
-static int64_t answered_at[4];
-static int order[4], answered_count;
-
-static void note_when(const runloop_reply *reply, int *descriptors, size_t count, void *info) {
-    (void)descriptors, (void)count;
-    int index = (int)(intptr_t)info;
-    EXPECT_EQ(reply->result, -ETIMEDOUT);
-    answered_at[index] = runloop_get_now_ns(NULL);
-    order[answered_count++] = index;
-}
-
-TEST("the deadlines of two channels come in their order, none before its time") {
-    runloop_channel *channels[2];
-    int far_ends[2];
-    const int64_t after[4] = {40 * MS, 10 * MS, 30 * MS, 20 * MS};
-    int64_t now = runloop_get_now_ns(NULL);
-    for (int i = 0; i < 2; i++)
-        channels[i] = make_silent(&far_ends[i]);
-    for (int i = 0; i < 4; i++) {
-        const runloop_channel_request_config config = {
-            .deadline_ns = now + after[i], .replied = note_when, .info = (void *)(intptr_t)i};
-        EXPECT_EQ(runloop_channel_request(channels[i % 2], "q", 1, NULL, 0, &config, NULL), 0);
-    }
-    RUN_UNTIL(MODE, answered_count == 4);
-    for (int i = 0; i < 4; i++)
-        EXPECT(answered_at[i] >= now + after[i]);
-    // Of one channel, whatever the machine did meanwhile.
-    for (int i = 0; i < 4; i++)
-        for (int k = i + 1; k < 4; k++)
-            EXPECT(order[i] % 2 != order[k] % 2 || after[order[i]] < after[order[k]]);
-    for (int i = 0; i < 2; i++) {
-        end_channel(channels[i]);
-        close(far_ends[i]);
-    }
-}
-
 TEST("a request that is sent when an earlier one is due, and was not told yet, changes nothing for that") {
     int far_end;
     runloop_channel *channel = make_silent(&far_end);
