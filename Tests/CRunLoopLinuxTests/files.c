@@ -27,24 +27,6 @@ TEST("a file is told to be created, modified, changed and removed, and created a
     end_watch(watch);
 }
 
-TEST("a file is followed by its name when an editor replaces it, and when it is rotated") {
-    enter_folder();
-    write_file("file", "text");
-    runloop_watch *watch = add_watch("file", RUNLOOP_WATCH_FILE);
-    write_file("file.new", "text");
-    REQUIRE(rename("file.new", "file") == 0);
-    EXPECT_TOLD("+file |");
-    write_file("file", "more");
-    EXPECT_TOLD("*file |");
-    REQUIRE(rename("file", "file.1") == 0);
-    EXPECT_TOLD("-file |");
-    write_file("file.1", "more");
-    EXPECT_TOLD("");
-    write_file("file", "text");
-    EXPECT_TOLD("+file |");
-    end_watch(watch);
-}
-
 TEST("a path may come to be from its first directory on, and its directories may be replaced") {
     enter_folder();
     runloop_watch *watch = add_watch("a/../a/b/file", RUNLOOP_WATCH_FILE);
@@ -177,19 +159,6 @@ TEST("names may be as long as they can be, and paths longer") {
     for (int depth = 0; depth < 20; depth++)
         REQUIRE(chdir("..") == 0 && rmdir(name) == 0);
     end_watch(watch);
-}
-
-TEST("two watches of one path are both told") {
-    enter_folder();
-    runloop_watch *first = add_watch("f", RUNLOOP_WATCH_FILE), *second = add_watch(folder, RUNLOOP_WATCH_TREE);
-    write_file("f", "text");
-    RUN_UNTIL(MODE, trace_contains("+f") && trace_contains("/f "));
-    end_watch(first);
-    trace_reset();
-    write_file("f", "more");
-    handle_one(MODE);
-    EXPECT(trace_contains("/f "));
-    end_watch(second);
 }
 
 //===-- settle times -------------------------------------------------------------------------------------------------===//

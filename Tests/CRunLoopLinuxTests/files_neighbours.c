@@ -107,8 +107,12 @@ TEST("what has the name is followed, however it is replaced") {
     REQUIRE(rename("public/other", "public/file") == 0);
     EXPECT_TOLD("+public/file |");
     close(open_one);
+    write_file("public/file", "more");
+    EXPECT_TOLD("*public/file |");
     REQUIRE(rename("public/file", "public/away") == 0);
     EXPECT_TOLD("-public/file |");
+    write_file("public/away", "more");
+    EXPECT_TOLD("");
     REQUIRE(link("public/away", "public/file") == 0);
     EXPECT_TOLD("+public/file |");
     write_file("public/file", "more");
