@@ -7,7 +7,6 @@
 struct drains {
     _Atomic int count;
     int last_error;
-    bool invalidates;
     bool exits;     ///< its thread
     bool is_shared; ///< other threads may have enqueued meanwhile
 };
@@ -16,8 +15,6 @@ static void note_drain(runloop_output *output, int error, void *info) {
     struct drains *drains = info;
     drains->last_error = error;
     EXPECT(drains->is_shared || runloop_output_get_waiting(output) == 0);
-    if (drains->invalidates)
-        runloop_source_invalidate(output);
     drains->count++;
     if (drains->exits)
         pthread_exit(NULL);
@@ -281,19 +278,6 @@ TEST("regular files and devices are written at once, however small the limit is"
     EXPECT_EQ(runloop_output_write(output, bytes, sizeof bytes), -ENOSPC);
     end_output(output);
     EXPECT_EQ(drains.count, 0);
-}
-
-TEST("an output may be ended in its own call-out, and is not called any more") {
-    int ends[2];
-    struct drains drains = {.invalidates = true};
-    make_sockets(ends);
-    runloop_output *output = add_output(ends[0], true, 100, &drains);
-    EXPECT_EQ(runloop_output_enqueue(output, "x", 1), 0);
-    RUN_UNTIL(MODE, drains.count == 1);
-    EXPECT_EQ(fcntl(ends[0], F_GETFD), -1);
-    EXPECT_EQ(runloop_output_enqueue(output, "x", 1), -EINVAL);
-    EXPECT(runloop_mode_is_empty(runloop_current(), MODE));
-    end_output(output);
 }
 
 TEST("what waits is dropped with the object, and sent when the source comes to a mode that runs") {

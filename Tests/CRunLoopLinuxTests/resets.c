@@ -160,22 +160,6 @@ TEST("in a pause, after which it is told") {
     end(input, &told);
 }
 
-TEST("while output waits, which is dropped, and every further call says why") {
-    static const char bytes[65536];
-    struct told told;
-    int peer = connected_peer(&told);
-    runloop_output *output = add_output(&told);
-    while (runloop_output_get_waiting(output) < 10)
-        REQUIRE(runloop_output_write(output, bytes, sizeof bytes) > 0);
-    reset(peer);
-    RUN_UNTIL(MODE, told.drained != 1);
-    EXPECT(told.drained == -ECONNRESET || told.drained == -EPIPE);
-    EXPECT_EQ(runloop_output_write(output, "x", 1), told.drained);
-    EXPECT_EQ(runloop_output_finish(output), told.drained);
-    EXPECT_EQ(runloop_output_get_waiting(output), 0);
-    end(output, &told);
-}
-
 TEST("between two writes, and after our half was closed") {
     struct told told;
     int peer = connected_peer(&told);
