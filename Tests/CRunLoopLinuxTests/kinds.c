@@ -83,15 +83,6 @@ TEST("invalidating an input or an output closes the descriptor that it owns, and
     }
 }
 
-TEST("invalidating a signal gives it back") {
-    void (*former)(int) = action_of(SIGUSR1).sa_handler;
-    runloop_signal *signal = add_signal(MODE, SIGUSR1, NULL);
-    EXPECT(action_of(SIGUSR1).sa_handler != former);
-    runloop_source_invalidate(signal);
-    EXPECT(action_of(SIGUSR1).sa_handler == former);
-    runloop_source_release(signal);
-}
-
 static char *name_of(void *info) {
     return strdup(info);
 }
