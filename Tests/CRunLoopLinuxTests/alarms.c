@@ -493,11 +493,4 @@ TEST("arguments that make no sense are refused") {
     config.clock = RUNLOOP_CLOCK_WALL;
     EXPECT_EQ(runloop_alarm_create(&config, NULL), -EINVAL);
     EXPECT(!alarm);
-    EXPECT_EQ(runloop_alarm_set_date(NULL, 0), -EINVAL);
-    EXPECT_EQ(runloop_alarm_get_date(NULL), RUNLOOP_NEVER);
-    EXPECT_EQ(runloop_alarm_get_clock(NULL), RUNLOOP_CLOCK_WALL);
-    EXPECT_EQ(runloop_alarm_get_interval(NULL), 0);
-    EXPECT(!NULL && !runloop_source_retain(NULL));
-    runloop_source_release(NULL);
-    runloop_source_invalidate(NULL);
 }

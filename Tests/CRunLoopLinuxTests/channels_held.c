@@ -117,8 +117,6 @@ TEST("the end of the other side is noticed although all messages that are allowe
     EXPECT_EQ(received_count, 3);
     EXPECT_EQ(runloop_channel_hold_message(channels[1]), -EPIPE);
     EXPECT_EQ(runloop_channel_release_message(channels[1]), 0);
-    EXPECT_EQ(runloop_channel_hold_message(NULL), -EINVAL);
-    EXPECT_EQ(runloop_channel_release_message(NULL), -EINVAL);
     end_channel(channels[1]);
 }
 

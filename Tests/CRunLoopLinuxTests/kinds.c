@@ -22,22 +22,44 @@ static runloop_counter *make_empty_counter(void) {
     return counter;
 }
 
-/// Calls a function of each kind with a source of none of these kinds.
+/// Calls the functions of each kind with a source of none of these kinds.
 static void expect_refused(runloop_source *other) {
     runloop_peer peer;
     runloop_child_exit exit;
+    const runloop_child_step step = {.signal = SIGTERM};
     EXPECT_EQ(runloop_alarm_set_date(other, 0), -EINVAL);
+    EXPECT_EQ(runloop_alarm_get_date(other), RUNLOOP_NEVER);
+    EXPECT_EQ(runloop_alarm_get_clock(other), RUNLOOP_CLOCK_WALL);
+    EXPECT_EQ(runloop_alarm_get_interval(other), 0);
     EXPECT_EQ(runloop_channel_get_peer(other, &peer), -EINVAL);
     EXPECT_EQ(runloop_channel_send(other, "", 0, NULL, 0), -EINVAL);
+    EXPECT_EQ(runloop_channel_cancel(other, 1), -EINVAL);
+    EXPECT_EQ(runloop_channel_hold_message(other), -EINVAL);
+    EXPECT_EQ(runloop_channel_release_message(other), -EINVAL);
+    EXPECT_EQ(runloop_child_get_pid(other), 0);
     EXPECT_EQ(runloop_child_get_exit(other, &exit), -EINVAL);
+    EXPECT_EQ(runloop_child_send_signal(other, SIGTERM), -EINVAL);
+    EXPECT_EQ(runloop_child_end_by(other, &step, 1, false), -EINVAL);
     EXPECT_EQ(runloop_connect_get_failures(other, NULL, 0), 0);
     EXPECT(runloop_connect_get_name_error(other) == NULL);
     EXPECT_EQ(runloop_input_pause(other), -EINVAL);
+    EXPECT_EQ(runloop_input_resume(other), -EINVAL);
+    EXPECT_EQ(runloop_input_set_deadline(other, 1), -EINVAL);
     EXPECT(!runloop_input_is_paused(other));
     EXPECT_EQ(runloop_input_get_moved_ns(other), RUNLOOP_NEVER);
     EXPECT_EQ(runloop_output_write(other, "a", 1), -EINVAL);
-    EXPECT_EQ(runloop_shutdown_add_work(other, 0, NULL, NULL, NULL), -EINVAL);
+    EXPECT_EQ(runloop_output_enqueue(other, "a", 1), -EINVAL);
+    EXPECT_EQ(runloop_output_flush(other), -EINVAL);
+    EXPECT_EQ(runloop_output_finish(other), -EINVAL);
+    EXPECT_EQ(runloop_output_set_deadline(other, 1), -EINVAL);
+    EXPECT_EQ(runloop_port_send(other, "a", 1, 0), -EINVAL);
+    EXPECT_EQ(runloop_port_request_and_wait(other, "a", 1, 0, NULL, NULL), -EINVAL);
+    EXPECT_EQ(runloop_port_cancel(other, 1), -EINVAL);
+    EXPECT_EQ(runloop_port_get_count(other), 0);
+    EXPECT(!runloop_port_is_valid(other) && !runloop_port_get_loop(other));
+    EXPECT_EQ(runloop_shutdown_add_work(other, 0, free, NULL, NULL), -EINVAL);
     EXPECT_EQ(runloop_signal_get_number(other), 0);
+    EXPECT(!runloop_signal_is_caught(other));
     EXPECT(runloop_watch_get_path(other) == NULL);
 }
 
@@ -48,6 +70,7 @@ TEST("a source of another kind is refused as NULL is") {
     expect_refused(counter);
     expect_refused(NULL);
     EXPECT_EQ(runloop_counter_add(plain, 1), -EINVAL);
+    EXPECT_EQ(runloop_counter_add(NULL, 1), -EINVAL);
     EXPECT_EQ(runloop_counter_add(counter, 1), 0);
     runloop_source_release(counter);
     runloop_source_release(plain);

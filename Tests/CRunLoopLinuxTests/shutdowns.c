@@ -210,7 +210,6 @@ TEST("a shutdown of nothing, or without time, is refused") {
     const runloop_shutdown_config *configs[] = {NULL, &none, &null, &no_time, &killed};
     for (size_t i = 0; i < 5; i++)
         EXPECT_EQ(runloop_shutdown_create(configs[i], &shutdown), -EINVAL);
-    EXPECT_EQ(runloop_shutdown_add_work(NULL, 0, trace_discard, NULL, NULL), -EINVAL);
     use_up_descriptors(1);
     EXPECT_EQ(
         runloop_shutdown_create(&(runloop_shutdown_config){.numbers = numbers, .count = 1, .limit_ns = 1}, &shutdown),
