@@ -43,11 +43,6 @@ static runloop_alarm *add_alarm(int64_t date_ns, int64_t interval_ns, struct cal
     return alarm;
 }
 
-static void end_alarm(runloop_alarm *alarm) {
-    runloop_source_invalidate(alarm);
-    runloop_source_release(alarm);
-}
-
 static int iterations;
 
 static void count_iteration(runloop_observer *observer, runloop_activity activity, void *info) {
@@ -80,7 +75,7 @@ TEST("an alarm is called once, not before the clock shows its date, and then has
     EXPECT_EQ(runloop_alarm_get_date(alarm), RUNLOOP_NEVER);
     expect_rest(MODE, &calls);
     EXPECT(runloop_source_is_valid(alarm));
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 TEST("a step back makes an alarm wait, and a step forth over its date is one call at once") {
@@ -94,7 +89,7 @@ TEST("a step back makes an alarm wait, and a step forth over its date is one cal
     poll_mode(MODE);
     EXPECT_EQ(calls.count, 1);
     EXPECT_EQ(calls.date_ns, date);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 TEST("an alarm that was due when the clock was set back, and not called yet, waits again and does not spin") {
@@ -106,7 +101,7 @@ TEST("an alarm that was due when the clock was set back, and not called yet, wai
     step(HOUR);
     handle_one(MODE);
     EXPECT_EQ(calls.count, 1);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 TEST("a step forth over many dates of a schedule is one call for the latest, with the number of the others") {
@@ -123,7 +118,7 @@ TEST("a step forth over many dates of a schedule is one call for the latest, wit
     EXPECT_EQ(calls.missed, 4);
     EXPECT_EQ(runloop_alarm_get_date(alarm), first + 6 * HOUR);
     expect_rest(MODE, &calls);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 TEST("a date of a schedule that had its call gets no other when the clock is set back") {
@@ -140,7 +135,7 @@ TEST("a date of a schedule that had its call gets no other when the clock is set
     step(HOUR);
     handle_one(MODE);
     EXPECT_EQ(calls.date_ns, first + HOUR);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 static void step_forth(struct calls *calls) {
@@ -158,7 +153,7 @@ TEST("a step during a call is served after it") {
     EXPECT_EQ(calls.date_ns, first + 3 * HOUR);
     EXPECT_EQ(calls.missed, 2);
     EXPECT_EQ(calls.count, 2);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 static void read_clock(struct calls *calls) {
@@ -183,7 +178,7 @@ TEST("a step right before or after the look at the clock is not lost") {
     EXPECT_EQ(calls.date_ns, first + 3 * HOUR);
     EXPECT_EQ(calls.count, 3);
     EXPECT_EQ(calls.missed_in_all, 1);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 TEST("after a suspension, alarms of both clocks are due, and timers of the loop are not") {
@@ -204,8 +199,8 @@ TEST("after a suspension, alarms of both clocks are due, and timers of the loop 
     expect_rest(MODE, &of_boot);
     EXPECT_EQ(runloop_alarm_get_clock(boot_alarm), RUNLOOP_CLOCK_BOOT);
     EXPECT_EQ(runloop_alarm_get_interval(boot_alarm), HOUR);
-    end_alarm(alarm);
-    end_alarm(boot_alarm);
+    end_source(alarm);
+    end_source(boot_alarm);
 }
 
 static _Atomic bool storm_is_over;
@@ -232,7 +227,7 @@ TEST("in a storm of steps no date is early, none is called twice, and none is lo
     EXPECT_EQ(calls.date_ns, first);
     expect_rest(MODE, &calls);
     EXPECT_EQ(runloop_alarm_get_date(alarm), first + HOUR);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 static void ignore(int number) {
@@ -261,7 +256,7 @@ TEST("waits that signals interrupt make no date early") {
     EXPECT_EQ(calls.date_ns, first + 10 * MS * (int64_t)(calls.count + calls.missed_in_all - 1));
     is_over = true;
     pthread_join(thread, NULL);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 //===-- dates are set ------------------------------------------------------------------------------------------------===//
@@ -278,7 +273,7 @@ TEST("a call sets the next date, as calendars do") {
     RUN_UNTIL(MODE, calls.count == 3);
     EXPECT_EQ(calls.date_ns, first + 10 * MS);
     expect_rest(MODE, &calls);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 static struct calls of_worker;
@@ -309,7 +304,7 @@ TEST("another thread moves the date of a loop that sleeps: earlier, later, never
     step(HOUR);
     WAIT_UNTIL(of_worker.count == 2);
     stop_worker(&worker);
-    end_alarm(of_worker_alarm);
+    end_source(of_worker_alarm);
 }
 
 TEST("dates before 1970 are due, those at the end of time are not, and no sum overflows") {
@@ -319,25 +314,25 @@ TEST("dates before 1970 are due, those at the end of time are not, and no sum ov
         runloop_alarm *alarm = add_alarm(past[i], 0, &calls);
         poll_mode(MODE);
         EXPECT_EQ(calls.date_ns, past[i]);
-        end_alarm(alarm);
+        end_source(alarm);
     }
     struct calls calls = {0};
     runloop_alarm *never = add_alarm(RUNLOOP_NEVER, 1, &calls), *last = add_alarm(RUNLOOP_NEVER - 1, 1, &calls);
     expect_rest(MODE, &calls);
-    end_alarm(never);
-    end_alarm(last);
+    end_source(never);
+    end_source(last);
 
     runloop_alarm *every_nanosecond = add_alarm(INT64_MIN, 1, &calls);
     poll_mode(MODE);
     EXPECT(calls.date_ns > 1700000000 * SECOND && calls.date_ns <= wall());
     EXPECT_EQ(calls.missed, (uint64_t)calls.date_ns - (uint64_t)INT64_MIN);
-    end_alarm(every_nanosecond);
+    end_source(every_nanosecond);
     runloop_alarm *once_more = add_alarm(SECOND, RUNLOOP_NEVER, &calls);
     poll_mode(MODE);
     EXPECT_EQ(calls.date_ns, SECOND);
     EXPECT_EQ(runloop_alarm_get_date(once_more), RUNLOOP_NEVER);
     expect_rest(MODE, &calls);
-    end_alarm(once_more);
+    end_source(once_more);
 }
 
 TEST("an alarm without a date keeps its mode, and can have one later") {
@@ -348,7 +343,7 @@ TEST("an alarm without a date keeps its mode, and can have one later") {
     runloop_alarm_set_date(alarm, wall());
     handle_one(MODE);
     EXPECT_EQ(calls.count, 1);
-    end_alarm(alarm);
+    end_source(alarm);
     EXPECT(runloop_mode_is_empty(runloop_current(), MODE));
 }
 
@@ -362,7 +357,7 @@ TEST("an alarm that is due in another mode waits for it, and the loop sleeps") {
     expect_rest(MODE, &calls);
     handle_one(OTHER_MODE);
     EXPECT_EQ(calls.count, 1);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 static void run_nested(struct calls *calls) {
@@ -379,7 +374,7 @@ TEST("a run in a call serves the next date if the mode is its own") {
     runloop_alarm *alarm = add_alarm(wall(), 10 * MS, &calls);
     handle_one(MODE);
     EXPECT_EQ(calls.count, 2);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 TEST("the descriptor of a hosted run is ready when an alarm is") {
@@ -394,7 +389,7 @@ TEST("the descriptor of a hosted run is ready when an alarm is") {
     runloop_hosted_iterate(0);
     EXPECT_EQ(calls.count, 1);
     runloop_hosted_end();
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 static struct calls of_shared;
@@ -421,7 +416,7 @@ TEST("an alarm in two loops is served by one of them for each date") {
     for (int i = 0; i < 2; i++)
         stop_worker(&workers[i]);
     EXPECT_EQ(of_shared.count, 501);
-    end_alarm(shared);
+    end_source(shared);
 }
 
 TEST("an alarm that another thread has invalidated is not called, and keeps its date") {
@@ -454,8 +449,8 @@ static void use_inherited_alarm(void) {
     RUN_UNTIL(MODE, calls.count == 1);
     run_for(MODE, 20 * MS);
     EXPECT_EQ(of_parent.count, 0);
-    end_alarm(ours);
-    end_alarm(of_parent_alarm);
+    end_source(ours);
+    end_source(of_parent_alarm);
 }
 
 TEST("a forked child never calls an inherited alarm, and the parent's is not moved") {
@@ -468,7 +463,7 @@ TEST("a forked child never calls an inherited alarm, and the parent's is not mov
     step(HOUR);
     handle_one(MODE);
     EXPECT_EQ(of_parent.count, 1);
-    end_alarm(of_parent_alarm);
+    end_source(of_parent_alarm);
 }
 
 static int create_alarm(void) {

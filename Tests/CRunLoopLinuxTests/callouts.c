@@ -262,8 +262,7 @@ static void *run_two(void *kind) {
     EXPECT(action != EXIT);
     EXPECT(action != INVALIDATE || result == RUNLOOP_RESULT_FINISHED);
     for (int i = 0; i < 2 && action == FORK; i++) {
-        runloop_source_invalidate(two[i]);
-        runloop_source_release(two[i]);
+        end_source(two[i]);
     }
     return NULL;
 }

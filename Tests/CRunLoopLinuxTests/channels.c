@@ -303,8 +303,7 @@ TEST("bad input is refused, and a refused socket remains the caller's") {
     EXPECT_EQ(runloop_channel_send(channel, NULL, 1, NULL, 0), -EINVAL);
     EXPECT_EQ(runloop_channel_send(channel, "a", 1, NULL, 1), -EINVAL);
     EXPECT_EQ(runloop_channel_request(channel, "a", 1, NULL, 0, NULL, &id), -EINVAL);
-    runloop_source_invalidate(channel);
-    runloop_source_release(channel);
+    end_source(channel);
     EXPECT_EQ(runloop_call_reply(NULL, "a", 1, NULL, 0), -EINVAL);
     runloop_call_release(NULL);
     close(unconnected);
@@ -351,8 +350,7 @@ static void end_own_channel(runloop_channel *channel, runloop_channel_message *m
     (void)info;
     received_count++;
     EXPECT_EQ(message->length, 4);
-    runloop_source_invalidate(channel);
-    runloop_source_release(channel);
+    end_source(channel);
     // The call is still there, and its other end is told that it is not answered.
     EXPECT_EQ(runloop_call_reply(message->call, "r", 1, NULL, 0), -EPIPE);
 }

@@ -71,8 +71,7 @@ static inline void make_channels(runloop_channel *channels[2], runloop_channel_c
 }
 
 static inline void end_channel(runloop_channel *channel) {
-    runloop_source_invalidate(channel);
-    runloop_source_release(channel);
+    end_source(channel);
 }
 
 static inline int tell(runloop_channel *channel, const char *text) {

@@ -40,11 +40,6 @@ static runloop_clock_watch *add_watch(struct told *told) {
     return watch;
 }
 
-static void end_watch(runloop_clock_watch *watch) {
-    runloop_source_invalidate(watch);
-    runloop_source_release(watch);
-}
-
 static bool is_close(int64_t a, int64_t b) {
     return a - b < CLOSE_NS && b - a < CLOSE_NS;
 }
@@ -70,7 +65,7 @@ TEST("steps of the wall clock are told, each with its direction, and no suspensi
     handle_one(MODE);
     EXPECT_TOLD(told, 3, SECOND - 2 * HOUR, 0);
     EXPECT_EQ(told.suspended_ns, 0);
-    end_watch(watch);
+    end_source(watch);
 }
 
 TEST("a suspension is told with its length, and no step with it") {
@@ -82,7 +77,7 @@ TEST("a suspension is told with its length, and no step with it") {
         EXPECT_TOLD(told, i, 0, i * 8 * HOUR);
         EXPECT_EQ(told.step_ns, 0);
     }
-    end_watch(watch);
+    end_source(watch);
 }
 
 TEST("a step and a suspension at once are one call") {
@@ -91,7 +86,7 @@ TEST("a step and a suspension at once are one call") {
     jump(-HOUR, 2 * HOUR);
     handle_one(MODE);
     EXPECT_TOLD(told, 1, -HOUR, 2 * HOUR);
-    end_watch(watch);
+    end_source(watch);
 }
 
 TEST("what nobody was told adds up, and forth and back is nothing") {
@@ -110,7 +105,7 @@ TEST("what nobody was told adds up, and forth and back is nothing") {
     step(-HOUR);
     run_for(MODE, 20 * MS);
     EXPECT_EQ(told.count, 1);
-    end_watch(watch);
+    end_source(watch);
 }
 
 TEST("what was before the watch is not told, and what is between the creation and a loop is") {
@@ -121,7 +116,7 @@ TEST("what was before the watch is not told, and what is between the creation an
     REQUIRE(runloop_add_source(runloop_current(), watch, MODE) == 0);
     handle_one(MODE);
     EXPECT_TOLD(told, 1, 2 * HOUR, 0);
-    end_watch(watch);
+    end_source(watch);
 }
 
 static void jump_before_reading(int reading, int64_t step_ns, int64_t suspended_ns) {
@@ -137,7 +132,7 @@ static void jump_before_reading(int reading, int64_t step_ns, int64_t suspended_
     EXPECT(told.count <= 2);
     EXPECT(is_close(told.step_ns, HOUR + step_ns));
     EXPECT(is_close(told.suspended_ns, suspended_ns));
-    end_watch(watch);
+    end_source(watch);
 }
 
 TEST("a step or a suspension while the clocks are read is told once, whichever reading it is before") {
@@ -161,7 +156,7 @@ TEST("a step in a call is told by the next") {
     EXPECT_TOLD(told, 1, 2 * HOUR, 0);
     handle_one(MODE);
     EXPECT_TOLD(told, 2, HOUR, 0);
-    end_watch(watch);
+    end_source(watch);
 }
 
 static struct told of_worker;
@@ -186,8 +181,8 @@ TEST("a step ends the sleep of a loop; in a storm the sum is right") {
     EXPECT(is_close(of_worker.step_ns, steps));
     EXPECT(is_close(of_worker.suspended_ns, 1000 * SECOND));
     EXPECT(of_worker.count > 1);
-    end_watch(of_worker_watch);
-    end_watch(last);
+    end_source(of_worker_watch);
+    end_source(last);
 }
 
 static void release_info(void *info) {
@@ -196,8 +191,7 @@ static void release_info(void *info) {
 }
 
 static void release_watch(struct told *told) {
-    runloop_source_invalidate(told->watch);
-    runloop_source_release(told->watch);
+    end_source(told->watch);
     step(HOUR);
     trace("called");
 }
@@ -228,8 +222,8 @@ static void use_inherited_watch(void) {
     RUN_UNTIL(MODE, told.count == 1);
     run_for(MODE, 20 * MS);
     EXPECT_EQ(of_parent.count, 0);
-    end_watch(ours);
-    end_watch(of_parent_watch);
+    end_source(ours);
+    end_source(of_parent_watch);
 }
 
 TEST("a forked child never calls an inherited watch") {
@@ -238,7 +232,7 @@ TEST("a forked child never calls an inherited watch") {
     step(HOUR);
     handle_one(MODE);
     EXPECT_TOLD(of_parent, 1, HOUR, 0);
-    end_watch(of_parent_watch);
+    end_source(of_parent_watch);
 }
 
 static void end_thread_in_call(runloop_clock_watch *watch, const runloop_clock_change *change, void *info) {
@@ -297,5 +291,5 @@ TEST("a watch without a callback, and one that was told nothing, end well") {
     REQUIRE(runloop_add_source(runloop_current(), watch, MODE) == 0);
     step(HOUR);
     EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    end_watch(watch);
+    end_source(watch);
 }

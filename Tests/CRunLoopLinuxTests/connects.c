@@ -426,8 +426,7 @@ static void expect_nothing_inherited(void) {
     int before = count_descriptors();
     EXPECT_EQ(runloop_connect_get_failures(forking, NULL, 0), 0);
     EXPECT(runloop_connect_get_name_error(forking) == NULL);
-    runloop_source_invalidate(forking);
-    runloop_source_release(forking);
+    end_source(forking);
     runloop_source_release(forking); // the inherited loop's, whose thread is not here
     EXPECT_EQ(count_descriptors(), before - 1);
     EXPECT_EQ(forked.calls, 0);

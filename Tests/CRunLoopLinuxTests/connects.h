@@ -56,11 +56,6 @@ static inline runloop_connect *add_connect(runloop_connect_config config, struct
     return connect;
 }
 
-static inline void end_connect(runloop_connect *connect) {
-    runloop_source_invalidate(connect);
-    runloop_source_release(connect);
-}
-
 /// Runs until the outcome is known. Nothing but a descriptor is left then.
 static inline struct outcome outcome_of(runloop_connect_config config) {
     struct outcome outcome = {.descriptor = -1};

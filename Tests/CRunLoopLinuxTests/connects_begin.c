@@ -21,7 +21,7 @@ TEST("a target that is not looked up is connected to where the source is added, 
     expect_talk(outcome.descriptor, listening);
     EXPECT_EQ(poll(&(struct pollfd){.fd = listening, .events = POLLIN}, 1, 0), 0);
     close(listening);
-    end_connect(connect);
+    end_source(connect);
 }
 
 TEST("one that is refused, or there, as soon as the source is added is reported by a run, and once") {
@@ -44,7 +44,7 @@ TEST("one that is refused, or there, as soon as the source is added is reported 
         EXPECT_EQ(outcome.count, cases[i].error ? 1 : 0);
         if (outcome.descriptor >= 0)
             expect_talk(outcome.descriptor, listening);
-        end_connect(connect);
+        end_source(connect);
     }
     close(listening);
 }

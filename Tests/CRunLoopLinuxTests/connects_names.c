@@ -290,7 +290,7 @@ TEST("an end after the look-up, before the loop has seen its result") {
     struct outcome outcome = {0};
     runloop_connect *connect = add_connect((runloop_connect_config){.host = "127.0.0.1,::1", .port = 1}, &outcome);
     WAIT_UNTIL(results == 1 && lookups_now == 0);
-    end_connect(connect);
+    end_source(connect);
     WAIT_UNTIL(results == 0);
     EXPECT_EQ(outcome.contexts, 0);
     EXPECT_EQ(count_descriptors(), before);
@@ -324,7 +324,7 @@ TEST("at most sixteen names are looked up at a time, and those that wait come af
     for (int i = 0; i < NAMES; i++)
         connects[i] = add_connect((runloop_connect_config){.host = "127.0.0.1,127.0.0.2", .port = port}, outcomes + i);
     WAIT_UNTIL(lookups_now == 16);
-    end_connect(connects[NAMES - 1]);
+    end_source(connects[NAMES - 1]);
     run_for(MODE, 5 * MS);
     names_answer = true;
     for (int i = 0; i < NAMES - 1; i++) {
@@ -409,8 +409,7 @@ static void *end_soon(void *info) {
     runloop_source *source = info;
     while (!ends_all)
         ;
-    runloop_source_invalidate(source);
-    runloop_source_release(source);
+    end_source(source);
     return NULL;
 }
 

@@ -78,10 +78,8 @@ static void begin(struct exchange *exchange, int64_t idle_ns) {
 }
 
 static void end_both(struct exchange *exchange) {
-    runloop_source_invalidate(exchange->input);
-    runloop_source_release(exchange->input);
-    runloop_source_invalidate(exchange->output);
-    runloop_source_release(exchange->output);
+    end_source(exchange->input);
+    end_source(exchange->output);
     close(exchange->ends[0]);
 }
 
@@ -187,8 +185,7 @@ static void begin_with_much(struct exchange *exchange) {
     int size = 4096;
     setsockopt(exchange->ends[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
     runloop_source_invalidate(exchange->input);
-    runloop_source_invalidate(exchange->output);
-    runloop_source_release(exchange->output);
+    end_source(exchange->output);
     const runloop_output_config config = {.context.info = exchange,
                                           .descriptor = exchange->ends[0],
                                           .limit = sizeof much,
@@ -303,8 +300,7 @@ static void connect_both(struct exchange *exchange, bool listener_resets) {
     REQUIRE(connect(exchange->ends[1], (struct sockaddr *)&address, sizeof address) == 0);
     LOOK_UNTIL(accepted >= 0);
     exchange->ends[0] = accepted;
-    runloop_source_invalidate(listener);
-    runloop_source_release(listener);
+    end_source(listener);
 }
 
 /// Whether our end is reset when it is closed.
@@ -395,8 +391,7 @@ static struct exchange inherited;
 static void release_inherited(void) {
     EXPECT_EQ(runloop_output_set_deadline(inherited.output, 1), -ECHILD);
     EXPECT_EQ(runloop_input_set_deadline(inherited.input, 1), -ECHILD);
-    runloop_source_invalidate(inherited.output);
-    runloop_source_release(inherited.output);
+    end_source(inherited.output);
 }
 
 TEST("a forked child that releases an output resets nothing") {

@@ -71,8 +71,7 @@ static inline runloop_watch *add_watch(const char *path, runloop_watch_scope sco
 }
 
 static inline void end_watch(runloop_watch *watch) {
-    runloop_source_invalidate(watch);
-    runloop_source_release(watch);
+    end_source(watch);
 }
 
 /// How many inotify instances the process has, or watches of the kernel in them.

@@ -44,8 +44,7 @@ TEST("R123 a child that is forked for a connection accepts no other one") {
         close(client);
     }
     expect_calls(3);
-    runloop_source_invalidate(listener);
-    runloop_source_release(listener);
+    end_source(listener);
 }
 
 //===-- inputs -------------------------------------------------------------------------------------------------------===//
@@ -60,11 +59,6 @@ static runloop_input *add_input(runloop_input_config config) {
     return input;
 }
 
-static void end_input(runloop_input *input) {
-    runloop_source_invalidate(input);
-    runloop_source_release(input);
-}
-
 static void take_line(runloop_input *input, const char *line, size_t count, int error, void *info) {
     (void)input, (void)line, (void)info;
     EXPECT(count == 1 && error == 0);
@@ -77,7 +71,7 @@ TEST("R123 a child that is forked for a line is told no other one") {
     runloop_input *input = add_input((runloop_input_config){.descriptor = ends[0], .received_line = take_line});
     EXPECT_EQ(write(ends[1], "a\nb\nc\n", 6), 6);
     expect_calls(3);
-    end_input(input);
+    end_source(input);
     close(ends[1]);
 }
 
@@ -121,7 +115,7 @@ TEST("R123 a child that returns from the call of an input leaves what its parent
         _exit(result == -ECHILD && calls == 2 ? 0 : 1);
     EXPECT_EQ(child_status, 0);
     EXPECT_EQ(calls, 3);
-    end_input(input);
+    end_source(input);
     close(ends[1]);
 }
 
@@ -203,6 +197,6 @@ TEST("R123 a child that is forked when an output that has ended leaves its mode 
     REQUIRE(runloop_output_enqueue(output, "text", 4) == 0);
     EXPECT_EQ(runloop_output_finish(output), -EAGAIN);
     expect_calls(2);
-    end_input(output);
+    end_source(output);
     close(pipe[0]);
 }

@@ -46,8 +46,7 @@ static void act(runloop_input *input, struct taking *taking) {
         EXPECT_EQ(taking->calls, call);
     }
     if (call == taking->releases_at) {
-        runloop_source_invalidate(input);
-        runloop_source_release(input);
+        end_source(input);
     }
     if (call == taking->exits_at)
         pthread_exit(NULL);
@@ -100,11 +99,6 @@ static runloop_input *add_input(int descriptor, bool lines, size_t limit, struct
     return input;
 }
 
-static void end_input(runloop_input *input) {
-    runloop_source_invalidate(input);
-    runloop_source_release(input);
-}
-
 static void put(int descriptor, const char *text) {
     REQUIRE(write(descriptor, text, strlen(text)) == (ssize_t)strlen(text));
 }
@@ -120,7 +114,7 @@ TEST("a message that has arrived comes in one piece, again and again") {
         RUN_UNTIL(MODE, bytes->count == sizeof message * (size_t)i);
         EXPECT_EQ(bytes->calls, i);
     }
-    end_input(input);
+    end_source(input);
     close(ends[1]);
 }
 
@@ -147,7 +141,7 @@ TEST("lines are whole, however they are cut, and the last one needs no end") {
         EXPECT_TEXT(lines->text, expected);
         EXPECT_EQ(lines->error, 0);
         EXPECT(runloop_mode_is_empty(runloop_current(), MODE));
-        end_input(input);
+        end_source(input);
         EXPECT_EQ(fcntl(ends[0], F_GETFD), -1);
     }
 }
@@ -177,7 +171,7 @@ TEST("what is not consumed comes again with more, and with the end") {
     EXPECT_TEXT(bytes->rest, "rest");
     EXPECT_EQ(runloop_input_pause(input), -EINVAL);
     EXPECT_EQ(runloop_input_resume(input), -EINVAL);
-    end_input(input);
+    end_source(input);
 }
 
 TEST("a full buffer of which nothing is consumed ends the input, once, though no more comes") {
@@ -193,7 +187,7 @@ TEST("a full buffer of which nothing is consumed ends the input, once, though no
         EXPECT_EQ(bytes->error, -EMSGSIZE);
         EXPECT_TEXT(bytes->rest, "abcd");
         EXPECT_EQ(bytes->calls, 1);
-        end_input(input);
+        end_source(input);
     }
 }
 
@@ -224,7 +218,7 @@ TEST("a paused input reads nothing, and goes on with the lines that it has, and 
     EXPECT_EQ(runloop_input_resume(input), 0);
     RUN_UNTIL(MODE, lines->ends == 1);
     EXPECT_TEXT(lines->text, "a|b|cd|last|");
-    end_input(input);
+    end_source(input);
 }
 
 static void *pause_and_resume(void *info) {
@@ -249,7 +243,7 @@ TEST("pausing on another thread loses nothing") {
     }
     pthread_join(thread, NULL);
     RUN_UNTIL(MODE, lines->count == 20000);
-    end_input(input);
+    end_source(input);
     close(ends[1]);
 }
 
@@ -274,12 +268,12 @@ TEST("a file is read once per iteration, so that others have their turn; /dev/nu
     EXPECT_EQ(bytes->calls, 40);
     EXPECT(ticks >= 40);
     EXPECT_EQ(bytes->error, 0);
-    end_input(input);
+    end_source(input);
     input = add_input(open("/dev/null", O_RDONLY | O_CLOEXEC), true, 10, nothing);
     RUN_UNTIL(MODE, nothing->ends == 1);
     EXPECT_EQ(nothing->error, 0);
     EXPECT_EQ(nothing->calls, 0);
-    end_input(input);
+    end_source(input);
     runloop_timer_invalidate(timer);
 }
 
@@ -289,7 +283,7 @@ TEST("an error is told once, of a directory") {
     RUN_UNTIL(MODE, directory->ends == 1);
     EXPECT_EQ(directory->error, -EISDIR);
     EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_FINISHED);
-    end_input(input);
+    end_source(input);
 }
 
 TEST("a terminal gives lines") {
@@ -305,7 +299,7 @@ TEST("a terminal gives lines") {
     put(control, "\x04");
     RUN_UNTIL(MODE, lines->ends == 1);
     EXPECT_EQ(lines->error, 0);
-    end_input(input);
+    end_source(input);
     close(control);
 }
 
@@ -333,7 +327,7 @@ TEST("a nested run in a call-out calls nothing, sleeps, and the input goes on af
     put(ends[1], "ab");
     RUN_UNTIL(MODE, bytes->calls == 2);
     EXPECT_TEXT(bytes->text, "ab");
-    end_input(input);
+    end_source(input);
     close(ends[1]);
 }
 
@@ -355,7 +349,7 @@ TEST("when a thread ends in a call-out, the next loop gets what was not consumed
     REQUIRE(runloop_add_source(runloop_current(), input, MODE) == 0);
     RUN_UNTIL(MODE, lines->calls == 4);
     EXPECT_TEXT(lines->text, "a|b|b|c|");
-    end_input(input);
+    end_source(input);
     close(ends[1]);
 }
 
@@ -370,7 +364,7 @@ TEST("a descriptor that an input owns is closed after its end was told, and when
         on_new_thread(leave_in_call, input);
         EXPECT_EQ(lines->ends, 1);
         EXPECT_EQ(fcntl(ends[0], F_GETFD), -1);
-        end_input(input);
+        end_source(input);
     }
 }
 
@@ -379,7 +373,7 @@ static runloop_input *inherited;
 static void use_inherited(void) {
     EXPECT_EQ(runloop_input_pause(inherited), -ECHILD);
     EXPECT_EQ(runloop_input_resume(inherited), -ECHILD);
-    end_input(inherited);
+    end_source(inherited);
 }
 
 TEST("a forked child takes nothing of its parent's input") {
@@ -391,7 +385,7 @@ TEST("a forked child takes nothing of its parent's input") {
     EXPECT_EQ(status_of_child(use_inherited), 0);
     RUN_UNTIL(MODE, lines->calls == 1);
     EXPECT_TEXT(lines->text, "parent|");
-    end_input(inherited);
+    end_source(inherited);
     close(ends[1]);
 }
 

@@ -35,8 +35,7 @@ static void note_end(runloop_input *input, int error, const char *rest, size_t c
     listening->error = error;
     memcpy(listening->rest, rest, count);
     if (listening->releases) {
-        runloop_source_invalidate(input);
-        runloop_source_release(input);
+        end_source(input);
     }
     if (listening->exits)
         pthread_exit(NULL);
@@ -83,8 +82,7 @@ static void put_at(struct listening *listening, int64_t time_ns, const char *tex
 }
 
 static void finish(struct listening *listening) {
-    runloop_source_invalidate(listening->input);
-    runloop_source_release(listening->input);
+    end_source(listening->input);
     close(listening->ends[1]);
 }
 

@@ -46,8 +46,7 @@ TEST("of two loops one calls at a time, and lines keep their order") {
     is_done = 1;
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    runloop_source_invalidate(input);
-    runloop_source_release(input);
+    end_source(input);
     close(ends[0]);
     close(ends[1]);
 }

@@ -119,8 +119,7 @@ TEST("the description of a loop has what the context of an object says of it") {
     REQUIRE(description);
     EXPECT(strstr(description, "the counter of this test"));
     free(description);
-    runloop_source_invalidate(counter);
-    runloop_source_release(counter);
+    end_source(counter);
 }
 
 static void accepted(runloop_listener *listener, int descriptor, void *info) {
@@ -146,8 +145,7 @@ static void expect_cancelled(runloop_source *object) {
     REQUIRE(pthread_join(thread, NULL) == 0);
     leave_loop(object);
     trace("|");
-    runloop_source_invalidate(object);
-    runloop_source_release(object);
+    end_source(object);
 }
 
 TEST("a child, an output, a listener and a channel tell that they leave a loop, with the client's info") {

@@ -42,9 +42,10 @@ static inline runloop_signal *add_signal(const char *mode, int number, struct ta
     return add_signal_with(&config, mode);
 }
 
-static inline void end_signal(runloop_signal *signal) {
-    runloop_source_invalidate(signal);
-    runloop_source_release(signal);
+/// The end of an object of any kind, and of the test's reference to it.
+static inline void end_source(runloop_source *source) {
+    runloop_source_invalidate(source);
+    runloop_source_release(source);
 }
 
 static inline struct sigaction action_of(int number) {

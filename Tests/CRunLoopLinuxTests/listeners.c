@@ -56,11 +56,6 @@ static runloop_listener *add_listener(int descriptor, struct arrivals *arrivals)
     return add_listener_with((runloop_listener_config){.descriptor = descriptor, .owns = true}, arrivals);
 }
 
-static void end_listener(runloop_listener *listener) {
-    runloop_source_invalidate(listener);
-    runloop_source_release(listener);
-}
-
 /// A client of whatever the descriptor listens on.
 static int connect_to(int listening) {
     struct sockaddr_storage address;
@@ -110,7 +105,7 @@ TEST("connections of TCP send without delay, whoever made the socket, and had it
         close(clients[i]);
         close(arrivals.kept[i]);
     }
-    end_listener(listener);
+    end_source(listener);
 }
 
 TEST("connections of IPv4, IPv6 and Unix are accepted, non-blocking and closed on exec, with their addresses") {
@@ -138,7 +133,7 @@ TEST("connections of IPv4, IPv6 and Unix are accepted, non-blocking and closed o
         EXPECT_EQ(runloop_socket_get_address(client, true, text, (size_t)length), -ENOBUFS);
         close(client);
         close(arrivals.last);
-        end_listener(listener);
+        end_source(listener);
         EXPECT_EQ(fcntl(sockets[i], F_GETFD), -1);
     }
     remove_folder_of(path);
@@ -196,11 +191,11 @@ TEST("a Unix path has exactly its permissions, is replaced only if nobody listen
         (runloop_listener_config){.descriptor = second, .owns = true, .removes_path = true}, &arrivals);
     REQUIRE(unlink(path) == 0);
     int third = runloop_listen_unix(path, 0, 0);
-    end_listener(listener);
+    end_source(listener);
     EXPECT_EQ(stat(path, &status), 0);
     listener = add_listener_with((runloop_listener_config){.descriptor = third, .owns = true, .removes_path = true},
                                  &arrivals);
-    end_listener(listener);
+    end_source(listener);
     EXPECT_EQ(stat(path, &status), -1);
     int file = open(path, O_CREAT | O_WRONLY, 0600);
     EXPECT_EQ(runloop_listen_unix(path, 0, 0), -EADDRINUSE);
@@ -280,7 +275,7 @@ TEST("without descriptors the listener pauses, is told once, does not spin, and 
     RUN_UNTIL(MODE, arrivals.count == 5);
     EXPECT_EQ(arrivals.resumptions, 1);
     EXPECT_EQ(arrivals.pauses, 1);
-    end_listener(listener);
+    end_source(listener);
 }
 
 TEST("with a word for those who are refused, connections without a descriptor are accepted for it, and closed") {
@@ -305,7 +300,7 @@ TEST("with a word for those who are refused, connections without a descriptor ar
     (void)late;
     RUN_UNTIL(MODE, arrivals.count + arrivals.refused == 6);
     give_back_descriptors();
-    end_listener(listener);
+    end_source(listener);
 }
 
 TEST("a flood of connections leaves other sources their turn, and the budget is kept") {
@@ -319,7 +314,7 @@ TEST("a flood of connections leaves other sources their turn, and the budget is 
         EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
         EXPECT_EQ(arrivals.count, i < 4 ? 3 * i : 10);
     }
-    end_listener(listener);
+    end_source(listener);
 }
 
 TEST("a listener may be ended in its own call-out, and the rest of its connections is reset") {
@@ -334,7 +329,7 @@ TEST("a listener may be ended in its own call-out, and the rest of its connectio
     EXPECT_EQ(errno, ECONNRESET);
     close(arrivals.last);
     EXPECT_EQ(recv(first, &byte, 1, 0), 0);
-    end_listener(listener);
+    end_source(listener);
 }
 
 TEST("a socket that others shut down is told as a final error, without a spin") {
@@ -346,7 +341,7 @@ TEST("a socket that others shut down is told as a final error, without a spin") 
     EXPECT_EQ(arrivals.last_error, -EINVAL);
     EXPECT_EQ(run_for(MODE, 30 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(arrivals.pauses, 1);
-    end_listener(listener);
+    end_source(listener);
 }
 
 TEST("what is no listening socket is refused, and remains the caller's") {
@@ -376,7 +371,7 @@ static runloop_listener *inherited;
 
 static void use_inherited(void) {
     poll_mode(MODE);
-    end_listener(inherited);
+    end_source(inherited);
 }
 
 TEST("a forked child that ends its copy takes nothing from its parent") {
@@ -388,7 +383,7 @@ TEST("a forked child that ends its copy takes nothing from its parent") {
     EXPECT_EQ(status_of_child(use_inherited), 0);
     close(connect_to(runloop_source_get_descriptor(inherited)));
     RUN_UNTIL(MODE, arrivals.count == 1);
-    end_listener(inherited);
+    end_source(inherited);
     remove_folder_of(path);
 }
 
@@ -430,7 +425,7 @@ static void take_inherited(void) {
     runloop_listener *listener = add_listener(sockets[0].descriptor, &arrivals);
     connect_to(3);
     RUN_UNTIL(MODE, arrivals.count == 1);
-    end_listener(listener);
+    end_source(listener);
     REQUIRE(dup2(4, 3) == 3);
     set_number("LISTEN_PID", getpid());
     setenv("LISTEN_FDS", "1", 1);

@@ -75,8 +75,7 @@ TEST("a shortage that ends in a run within its own call-out leaves no spin behin
     connect_client(clients[1], listening);
     RUN_UNTIL(MODE, accepted == 2);
     EXPECT(pauses == 1 && resumptions == 1);
-    runloop_source_invalidate(listener);
-    runloop_source_release(listener);
+    end_source(listener);
 }
 
 static int last_error;
@@ -98,8 +97,7 @@ TEST("a socket that is shut down in a pause is told as a final error after it") 
     give_back_descriptors();
     RUN_UNTIL(MODE, pauses == 2);
     EXPECT_EQ(last_error, -EINVAL);
-    runloop_source_invalidate(listener);
-    runloop_source_release(listener);
+    end_source(listener);
 }
 
 static void note_refusal(runloop_listener *listener, int descriptor, void *info) {
@@ -122,8 +120,7 @@ TEST("in a shortage the kernel is not asked again when no connection waits any m
     client = make_client();
     connect_client(client, runloop_source_get_descriptor(listener));
     RUN_UNTIL(MODE, accepted == 1);
-    runloop_source_invalidate(listener);
-    runloop_source_release(listener);
+    end_source(listener);
 }
 
 static void end_thread(runloop_listener *listener, int descriptor, void *info) {
@@ -159,8 +156,7 @@ TEST("a thread that ends in a refusal has closed the connection, and another one
         EXPECT_EQ(recv(clients[i], &byte, 1, 0), 0);
     }
     EXPECT_EQ(accepted, 0);
-    runloop_source_invalidate(listener);
-    runloop_source_release(listener);
+    end_source(listener);
 }
 
 static void expect_closed(int client) {
@@ -205,6 +201,5 @@ TEST("a thread that ends when it is told that a shortage is over closes the conn
     on_new_thread(run_without_descriptors, listener);
     EXPECT_EQ(accepted, 0);
     expect_closed(client);
-    runloop_source_invalidate(listener);
-    runloop_source_release(listener);
+    end_source(listener);
 }

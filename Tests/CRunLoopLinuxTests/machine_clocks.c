@@ -25,11 +25,6 @@ static runloop_alarm *add_alarm(runloop_clock_id clock, int64_t date_ns, int64_t
     return alarm;
 }
 
-static void end_alarm(runloop_alarm *alarm) {
-    runloop_source_invalidate(alarm);
-    runloop_source_release(alarm);
-}
-
 static int64_t now_of(clockid_t clock) {
     struct timespec now;
     REQUIRE(clock_gettime(clock, &now) == 0);
@@ -52,7 +47,7 @@ static void expect_never_early(runloop_clock_id clock) {
     EXPECT_EQ(early_ns, 0);
     EXPECT_EQ((latest_ns - first) % MS, 0);
     EXPECT_EQ(runloop_alarm_get_date(alarm), latest_ns + MS);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 TEST("no date of the wall clock is early") {
@@ -77,7 +72,7 @@ TEST("dates before 1970 are due, and those at the end of time are not") {
     runloop_alarm_set_date(alarm, runloop_clock_get_now_ns(RUNLOOP_CLOCK_WALL));
     handle_one(MODE);
     EXPECT_EQ(calls, 2);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 static void count_change(runloop_clock_watch *watch, const runloop_clock_change *change, void *info) {
@@ -107,8 +102,7 @@ TEST("the kernel watches the wall clock for a watch, which is quiet and lets the
     EXPECT(kernel_says(source, "settime flags: 03\n"));
     run_for(MODE, 100 * MS);
     EXPECT_EQ(calls, 0);
-    runloop_source_invalidate(watch);
-    runloop_source_release(watch);
+    end_source(watch);
 }
 
 /// As the clock of a process that was checkpointed elsewhere, or of a container.
@@ -128,7 +122,7 @@ static void use_namespace(void) {
     run_for(MODE, 20 * MS);
     EXPECT_EQ(calls, 1);
     runloop_source_release(watch);
-    end_alarm(alarm);
+    end_source(alarm);
 }
 
 #ifndef CLONE_NEWTIME

@@ -29,11 +29,6 @@ static runloop_output *add_output(int descriptor, bool owns, size_t limit, struc
     return output;
 }
 
-static void end_output(runloop_output *output) {
-    runloop_source_invalidate(output);
-    runloop_source_release(output);
-}
-
 /// Two connected sockets with small buffers; the second one does not block.
 static void make_sockets(int ends[2]) {
     int size = 4096;
@@ -111,7 +106,7 @@ static void check_integrity(int ends[2], size_t limit, unsigned seed) {
     EXPECT_EQ(drains.last_error, 0);
     EXPECT_EQ(runloop_output_finish(output), 0);
     EXPECT_EQ(runloop_output_write(output, "x", 1), -EPIPE);
-    end_output(output);
+    end_source(output);
     close(ends[1]);
 }
 
@@ -141,7 +136,7 @@ TEST("output that nothing holds up is sent at once, and asks for nothing") {
     EXPECT_EQ(runloop_source_get_events(output), 0);
     EXPECT_EQ(run_for(MODE, 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(drains.count, 0);
-    end_output(output);
+    end_source(output);
 }
 
 TEST("what was enqueued is sent by the loop at once, and the source asks for writability no longer than that") {
@@ -160,7 +155,7 @@ TEST("what was enqueued is sent by the loop at once, and the source asks for wri
     EXPECT_EQ(read(ends[1], bytes, sizeof bytes), 7);
     EXPECT_EQ(memcmp(bytes, "abcdefg", 7), 0);
     EXPECT_EQ(runloop_source_get_events(output), 0);
-    end_output(output);
+    end_source(output);
 }
 
 TEST("a reader that does not read holds the writer back at the limit, and the loop sleeps meanwhile") {
@@ -181,7 +176,7 @@ TEST("a reader that does not read holds the writer back at the limit, and the lo
     }
     EXPECT_EQ(drains.count, 1);
     EXPECT_EQ(runloop_output_flush(output), 0);
-    end_output(output);
+    end_source(output);
 }
 
 TEST("a peer that goes while output waits is an error of every call, told once, without SIGPIPE") {
@@ -207,7 +202,7 @@ TEST("a peer that goes while output waits is an error of every call, told once, 
         EXPECT_EQ(runloop_output_get_waiting(output), 0);
         EXPECT_EQ(run_for(MODE, 10 * MS), RUNLOOP_RESULT_TIMED_OUT);
         EXPECT_EQ(drains.count, 1);
-        end_output(output);
+        end_source(output);
         close(ends[0]);
     }
 }
@@ -234,7 +229,7 @@ TEST("a socket's sending half ends after what waits, and its other half goes on"
     EXPECT_EQ(read(ends[0], bytes, sizeof bytes), 6);
     EXPECT_EQ(runloop_output_finish(output), 0);
     EXPECT_EQ(runloop_output_flush(output), 0);
-    end_output(output);
+    end_source(output);
     EXPECT_EQ(fcntl(ends[0], F_GETFD), -1);
 }
 
@@ -252,7 +247,7 @@ TEST("a pipe that is owned is closed after what waits, one that is not stays ope
         EXPECT_EQ(read(ends[0], bytes, sizeof bytes), 4);
         EXPECT_EQ(read(ends[0], bytes, sizeof bytes), owns ? 0 : -1);
         EXPECT_EQ(runloop_output_finish(output), 0);
-        end_output(output);
+        end_source(output);
         EXPECT_EQ(fcntl(ends[1], F_GETFD) >= 0, !owns);
     }
 }
@@ -268,15 +263,15 @@ TEST("regular files and devices are written at once, however small the limit is"
     EXPECT_EQ(runloop_output_get_waiting(output), 0);
     EXPECT_EQ(runloop_output_finish(output), 0);
     EXPECT_EQ(lseek(file, 0, SEEK_END), 10010);
-    end_output(output);
+    end_source(output);
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC), full = open("/dev/full", O_WRONLY | O_CLOEXEC);
     output = add_output(null, true, 10, &drains);
     EXPECT_EQ(runloop_output_write(output, bytes, sizeof bytes), sizeof bytes);
-    end_output(output);
+    end_source(output);
     output = add_output(full, true, 10, &drains);
     EXPECT_EQ(runloop_output_write(output, bytes, sizeof bytes), -ENOSPC);
     EXPECT_EQ(runloop_output_write(output, bytes, sizeof bytes), -ENOSPC);
-    end_output(output);
+    end_source(output);
     EXPECT_EQ(drains.count, 0);
 }
 
@@ -294,7 +289,7 @@ TEST("what waits is dropped with the object, and sent when the source comes to a
     REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
     RUN_UNTIL(MODE, drains.count == 1);
     EXPECT_EQ(read(ends[1], bytes, sizeof bytes), 5);
-    end_output(output);
+    end_source(output);
     config.descriptor = others[0], config.owns = true;
     REQUIRE(runloop_output_create(&config, &output) == 0);
     EXPECT_EQ(runloop_output_enqueue(output, "never", 5), 0);
@@ -350,7 +345,7 @@ TEST("pieces that several threads enqueue stay whole") {
     }
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
-    end_output(sharing.output);
+    end_source(sharing.output);
 }
 
 static runloop_output *inherited;
@@ -359,7 +354,7 @@ static void use_inherited(void) {
     EXPECT_EQ(runloop_output_write(inherited, "child", 5), -ECHILD);
     EXPECT_EQ(runloop_output_flush(inherited), -ECHILD);
     EXPECT_EQ(runloop_output_finish(inherited), -ECHILD);
-    end_output(inherited);
+    end_source(inherited);
 }
 
 TEST("a forked child sends nothing of its parent's output") {
@@ -372,7 +367,7 @@ TEST("a forked child sends nothing of its parent's output") {
     RUN_UNTIL(MODE, drains.count == 1);
     char bytes[32];
     EXPECT_EQ(read(ends[1], bytes, sizeof bytes), 6);
-    end_output(inherited);
+    end_source(inherited);
 }
 
 static void *leave_loop(void *info) {
@@ -394,7 +389,7 @@ TEST("the end of a loop leaves what waits to the next one") {
     REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
     RUN_UNTIL(MODE, drains.count == 1);
     EXPECT_EQ(runloop_output_get_waiting(output), 0);
-    end_output(output);
+    end_source(output);
 }
 
 static int64_t shown_ns;
@@ -433,7 +428,7 @@ TEST("an output whose thread ends in the call-out is notified once, and is idle 
     REQUIRE(runloop_output_enqueue(output, "b", 1) == 0);
     RUN_UNTIL(MODE, drains.count == 2);
     EXPECT_EQ(runloop_source_get_events(output), 0);
-    end_output(output);
+    end_source(output);
     close(ends[1]);
 }
 
@@ -451,7 +446,7 @@ TEST("when bytes last moved is told by the clock of the loop") {
     EXPECT_EQ(runloop_output_write(output, "x", 1), 1);
     shown_ns = 9;
     EXPECT_EQ(runloop_output_get_moved_ns(output), 7);
-    end_output(output);
+    end_source(output);
 }
 
 TEST("bad arguments are refused, and the descriptor remains the caller's") {
@@ -475,5 +470,5 @@ TEST("bad arguments are refused, and the descriptor remains the caller's") {
     EXPECT_EQ(runloop_output_create(&config, &output), 0);
     EXPECT_EQ(runloop_output_write(output, NULL, 1), -EINVAL);
     EXPECT_EQ(runloop_output_write(output, NULL, 0), 0);
-    end_output(output);
+    end_source(output);
 }

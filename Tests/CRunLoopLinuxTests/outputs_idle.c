@@ -33,8 +33,7 @@ static void begin(struct sending *sending) {
 }
 
 static void finish(struct sending *sending) {
-    runloop_source_invalidate(sending->output);
-    runloop_source_release(sending->output);
+    end_source(sending->output);
     close(sending->ends[0]);
     close(sending->ends[1]);
 }
@@ -185,8 +184,7 @@ TEST("it goes on while the input of the same connection is paused, whose own lim
     LOOK_UNTIL(sending.drains == 1);
     EXPECT_EQ(sending.error, -ETIMEDOUT);
     EXPECT(runloop_source_is_valid(input));
-    runloop_source_invalidate(input);
-    runloop_source_release(input);
+    end_source(input);
     finish(&sending);
 }
 

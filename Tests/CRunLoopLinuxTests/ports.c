@@ -112,8 +112,7 @@ TEST("the end of a port tells a sender that waits, which a signal has not distur
     EXPECT_EQ(send_text(port, "after"), -EPIPE);
     EXPECT(!runloop_port_is_valid(port));
     EXPECT_EQ(runloop_add_source(runloop_port_get_loop(port), port, MODE), -EINVAL);
-    runloop_source_invalidate(port);
-    runloop_source_release(port);
+    end_source(port);
     EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_FINISHED);
     EXPECT_TRACE("");
 }

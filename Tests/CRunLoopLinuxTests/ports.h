@@ -43,8 +43,7 @@ static inline runloop_port *add_port(void) {
 }
 
 static inline void end_port(runloop_port *port) {
-    runloop_source_invalidate(port);
-    runloop_source_release(port);
+    end_source(port);
 }
 
 static inline int send_text(runloop_port *port, const char *text) {

@@ -89,8 +89,7 @@ static runloop_output *add_output(struct told *told) {
 }
 
 static void end(runloop_source *source, const struct told *told) {
-    runloop_source_invalidate(source);
-    runloop_source_release(source);
+    end_source(source);
     close(told->accepted);
 }
 
@@ -124,7 +123,7 @@ TEST("while it is made: the listening socket is closed with the connection in it
     RUN_UNTIL(MODE, outcome.calls > 0);
     EXPECT_EQ(outcome.error, -ECONNRESET);
     EXPECT(outcome.count == 1 && outcome.failures[0].error == -ECONNRESET);
-    end_connect(connect);
+    end_source(connect);
     EXPECT_EQ(count_descriptors(), before);
 }
 
@@ -178,7 +177,6 @@ TEST("between two writes, and after our half was closed") {
     reset(peer);
     RUN_UNTIL(MODE, told.ended != 1);
     EXPECT_EQ(told.ended, -ECONNRESET);
-    runloop_source_invalidate(input);
-    runloop_source_release(input);
+    end_source(input);
     end(output, &told);
 }

@@ -19,7 +19,7 @@ TEST("several arrivals are one call, which says how many, and who sent the last"
     EXPECT_EQ(tally.last.uid, getuid());
     EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(tally.calls, 1);
-    end_signal(signal);
+    end_source(signal);
 }
 
 static void trace_value(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info) {
@@ -43,7 +43,7 @@ TEST("each real-time signal is a call with its value, in order") {
     }
     RUN_UNTIL(MODE, trace_contains("5"));
     EXPECT_TRACE("1 2 3 4 5");
-    end_signal(signal);
+    end_source(signal);
 }
 
 TEST("an arrival waits for a mode of its source, and for a loop") {
@@ -58,7 +58,7 @@ TEST("an arrival waits for a mode of its source, and for a loop") {
     EXPECT_EQ(tally.calls, 0);
     handle_one(MODE);
     EXPECT_EQ(tally.arrivals, 1);
-    end_signal(signal);
+    end_source(signal);
 }
 
 static struct tally of_workers[3];
@@ -113,7 +113,7 @@ TEST("a source in two loops is called by one of them for each arrival") {
     for (int i = 0; i < 2; i++)
         stop_worker(&workers[i]);
     EXPECT_EQ(of_shared.arrivals, 1000);
-    end_signal(shared);
+    end_source(shared);
 }
 
 //===-- what it was before -------------------------------------------------------------------------------------------===//
@@ -131,7 +131,7 @@ TEST("the last source that ends restores the former handling; later sources begi
         EXPECT(!runloop_signal_is_caught(one));
         EXPECT(action_of(SIGUSR1).sa_handler != SIG_IGN);
         runloop_source_release(one);
-        end_signal(two);
+        end_source(two);
         EXPECT(action_of(SIGUSR1).sa_handler == SIG_IGN);
     }
 }
@@ -150,9 +150,9 @@ TEST("what is ignored is left ignored, unless it is forced") {
     raise(SIGHUP);
     run_a_while(MODE);
     EXPECT_EQ(tally.arrivals, 1);
-    end_signal(catcher);
+    end_source(catcher);
     EXPECT(action_of(SIGHUP).sa_handler == SIG_IGN);
-    end_signal(left);
+    end_source(left);
 }
 
 /// What standard error is told while an object for each of two signals, or for one, is made and ended.
@@ -205,8 +205,8 @@ TEST("a handler that was saved and put back, as old libraries do, is still ours 
     raise(SIGUSR1);
     run_a_while(MODE);
     EXPECT_EQ(tally.arrivals, 2);
-    end_signal(caught);
-    end_signal(another);
+    end_source(caught);
+    end_source(another);
     EXPECT(action_of(SIGUSR1).sa_handler == SIG_DFL);
 }
 
@@ -236,8 +236,8 @@ TEST("a handler that was installed before is called as well, and restored; one t
     EXPECT_EQ(plain_calls, 1);
     EXPECT_EQ(informed_calls, 1);
     signal(SIGUSR1, SIG_IGN);
-    end_signal(one);
-    end_signal(two);
+    end_source(one);
+    end_source(two);
     EXPECT(action_of(SIGUSR1).sa_handler == SIG_IGN);
     EXPECT(action_of(SIGUSR2).sa_sigaction == informed);
     EXPECT(action_of(SIGUSR2).sa_flags & SA_NODEFER);
@@ -267,7 +267,7 @@ TEST("a thread that is to be cancelled counts the signal, and does not end in th
     EXPECT(result == PTHREAD_CANCELED);
     handle_one(MODE);
     EXPECT_EQ(tally.arrivals, 1);
-    end_signal(signal);
+    end_source(signal);
 }
 
 TEST("children that the kernel reaps are still reaped by it while SIGCHLD is caught") {
@@ -281,7 +281,7 @@ TEST("children that the kernel reaps are still reaped by it while SIGCHLD is cau
     RUN_UNTIL(MODE, tally.arrivals == 1);
     EXPECT_EQ(tally.last.pid, child);
     EXPECT_EQ(waitpid(child, NULL, 0), -1);
-    end_signal(caught);
+    end_source(caught);
 }
 
 TEST("no signal is blocked, and what a signal interrupts is restarted") {
@@ -293,7 +293,7 @@ TEST("no signal is blocked, and what a signal interrupts is restarted") {
     struct sigaction action = action_of(SIGUSR1);
     EXPECT(action.sa_flags & SA_RESTART);
     EXPECT(!sigismember(&action.sa_mask, SIGTERM));
-    end_signal(signal);
+    end_source(signal);
 }
 
 TEST("signals that cannot be caught, and arguments that make no sense, are refused") {
@@ -374,8 +374,8 @@ static void storm(int number) {
     EXPECT_EQ(other.arrivals, expected);
     if (number >= SIGRTMIN && KERNEL_QUEUES_SIGNALS)
         EXPECT_EQ(expected, storm_size() + 1);
-    end_signal(one);
-    end_signal(two);
+    end_source(one);
+    end_source(two);
 }
 
 TEST("a storm of standard signals: every call of the handler is counted") {
@@ -399,8 +399,8 @@ TEST("what does not fit while no loop runs is counted later") {
     EXPECT_EQ(standard.arrivals, count);
     EXPECT_EQ(real_time.arrivals, count);
     EXPECT(real_time.calls < count && real_time.calls > 100);
-    end_signal(one);
-    end_signal(two);
+    end_source(one);
+    end_source(two);
 }
 
 static _Atomic bool churns;
@@ -422,11 +422,11 @@ TEST("sources come and go in a storm") {
     RUN_UNTIL(MODE, steady.calls > 0);
     int descriptors = count_descriptors();
     for (int i = 0; i < 500; i++)
-        end_signal(add_signal_with(&config, MODE));
+        end_source(add_signal_with(&config, MODE));
     churns = false;
     pthread_join(sender, NULL);
     EXPECT_EQ(count_descriptors(), descriptors);
-    end_signal(always);
+    end_source(always);
 }
 
 //===-- forks --------------------------------------------------------------------------------------------------------===//
@@ -446,9 +446,9 @@ static void use_signals_in_child(void) {
     raise(SIGUSR1);
     handle_one(MODE);
     EXPECT_EQ(own.arrivals, 1);
-    end_signal(signal);
+    end_source(signal);
     EXPECT(action_of(SIGUSR1).sa_handler == plain);
-    end_signal(inherited);
+    end_source(inherited);
 }
 
 TEST("a forked child has the former handling, and signals of its own; the parent notices nothing") {
@@ -461,8 +461,8 @@ TEST("a forked child has the former handling, and signals of its own; the parent
     raise(SIGUSR1);
     handle_one(MODE);
     EXPECT_EQ(of_parent.arrivals, 1);
-    end_signal(inherited);
-    end_signal(other);
+    end_source(inherited);
+    end_source(other);
 }
 
 TEST("a signal ends a forked child that did nothing, however it was forked") {
@@ -479,7 +479,7 @@ TEST("a signal ends a forked child that did nothing, however it was forked") {
     }
     run_for(MODE, 10 * MS);
     EXPECT_EQ(of_parent.calls, 0);
-    end_signal(signal);
+    end_source(signal);
 }
 
 TEST("a program that was started inherits neither handlers nor blocked signals") {
@@ -492,5 +492,5 @@ TEST("a program that was started inherits neither handlers nor blocked signals")
     int status = 0;
     REQUIRE(waitpid(child, &status, 0) == child);
     EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-    end_signal(signal);
+    end_source(signal);
 }

@@ -53,7 +53,7 @@ static void expect_calls(bool is_caught, int expected_calls, int expected_depth,
     if (!signal)
         return;
     RUN_UNTIL(MODE, tally.arrivals > 0);
-    end_signal(signal);
+    end_source(signal);
 }
 
 TEST("a former handler runs with its mask and SA_NODEFER, as it did alone") {
@@ -93,12 +93,12 @@ TEST("a former handler with SA_RESETHAND is called once, and then the default ac
         raise(SIGUSR1);
     RUN_UNTIL(MODE, tally.arrivals == 3);
     EXPECT_EQ(repeated, 1);
-    end_signal(signal);
+    end_source(signal);
     EXPECT(action_of(SIGUSR1).sa_handler == SIG_DFL);
     // One that was not called comes back as it was, and begins anew.
     for (int i = 1; i <= 2; i++) {
         install_once();
-        end_signal(add_signal(MODE, SIGUSR1, &tally));
+        end_source(add_signal(MODE, SIGUSR1, &tally));
         EXPECT(action_of(SIGUSR1).sa_handler == count_call && (action_of(SIGUSR1).sa_flags & SA_RESETHAND));
         raise(SIGUSR1);
         EXPECT_EQ(repeated, 1);
@@ -127,7 +127,7 @@ TEST("in a forked child such a handler is called once, unless its parent's call 
     int status = 0;
     REQUIRE(waitpid(child, &status, 0) == child);
     EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1);
-    end_signal(signal);
+    end_source(signal);
 }
 
 //===-- children with the pid of their parent ------------------------------------------------------------------------===//
@@ -139,7 +139,7 @@ static void use_signals_in_child(void) {
     runloop_signal *signal = add_signal(MODE, SIGUSR2, &own);
     raise(SIGUSR2);
     RUN_UNTIL(MODE, own.arrivals == 1);
-    end_signal(signal);
+    end_source(signal);
     EXPECT(action_of(SIGUSR2).sa_handler == count_call);
 }
 
@@ -156,7 +156,7 @@ static void expect_children_apart(void) {
     EXPECT_EQ(status_of_child(use_signals_in_child), 0);
     EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(of_parent.calls, 0);
-    end_signal(signal);
+    end_source(signal);
 }
 
 TEST("R123 a forked child whose getpid gives its parent's pid has the former handling, and signals of its own") {
@@ -178,7 +178,7 @@ static void be_first_of_two_namespaces(void) {
     EXPECT_EQ(status_of_child(use_former_handling), 0);
     EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(of_parent.calls, 0);
-    end_signal(signal);
+    end_source(signal);
 }
 
 static void be_in_namespaces(void) {

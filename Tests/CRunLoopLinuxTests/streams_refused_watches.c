@@ -60,8 +60,7 @@ static runloop_input *add_input(int ends[2], struct reading *reading) {
 }
 
 static void end_input(runloop_input *input, const int ends[2]) {
-    runloop_source_invalidate(input);
-    runloop_source_release(input);
+    end_source(input);
     close(ends[1]);
 }
 
@@ -144,6 +143,5 @@ TEST("a listener that can't be watched again after a pause tries that until it c
     RUN_UNTIL(MODE, connections == 2);
     close(first);
     close(second);
-    runloop_source_invalidate(listener);
-    runloop_source_release(listener);
+    end_source(listener);
 }

@@ -56,8 +56,7 @@ TEST("a thread that is cancelled while the loop does not sleep tells what it rea
             EXPECT_EQ(i == 0 ? runloop_counter_add(sources[0], 1) : raise(SIGUSR1), 0);
         on_new_thread(run_cancelled, sources[i]);
         EXPECT_EQ(told, 200);
-        runloop_source_invalidate(sources[i]);
-        runloop_source_release(sources[i]);
+        end_source(sources[i]);
     }
 }
 
