@@ -14,8 +14,7 @@ TEST("messages of any size arrive in order, once") {
     RUN_UNTIL(MODE, received_count == 5);
     EXPECT_EQ(received_bytes, 2 + (64 << 10) + sizeof large);
     EXPECT_TRACE("a  b");
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
     EXPECT_EQ(ends, 0);
 }
 
@@ -36,8 +35,7 @@ TEST("a message carries descriptors, which are closed unless they are taken") {
     char byte;
     EXPECT_EQ(read(pipe[0], &byte, 1), 1);
     close(taken);
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
 }
 
 TEST("a slow reader lets messages wait up to the limits, and then they are refused; later all arrive") {
@@ -59,8 +57,7 @@ TEST("a slow reader lets messages wait up to the limits, and then they are refus
     RUN_UNTIL(MODE, received_count == sent);
     close(taken);
     EXPECT_EQ(count_descriptors(), before);
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
 }
 
 TEST("messages of all sizes pass through a socket with the smallest buffer, also if they wait") {
@@ -81,8 +78,7 @@ TEST("messages of all sizes pass through a socket with the smallest buffer, also
         REQUIRE(!ends);
     }
     EXPECT_EQ(sent, 3 * MOST / STEP);
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
 }
 
 TEST("a request is replied to once, dropped, or times out") {
@@ -116,8 +112,7 @@ TEST("a request is replied to once, dropped, or times out") {
     runloop_call_release(kept_call);
     EXPECT_EQ(run_for(MODE, 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT(late.replies == 1 && ends == 0);
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
 }
 
 TEST("calls that are not answered are limited, and the others wait") {
@@ -136,8 +131,7 @@ TEST("calls that are not answered are limited, and the others wait") {
         runloop_call_release(kept_call);
         RUN_UNTIL(MODE, outcomes[i].replies == 1);
     }
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
 }
 
 TEST("the end of one channel answers the requests of the other, which ends once, after what was sent") {
@@ -205,8 +199,7 @@ TEST("a cancelled request is discarded at once, and its reply is dropped; the ot
     run_for(MODE, 5 * MS);
     EXPECT(untimed.replies == 0 && timed.replies == 0);
     EXPECT_EQ(runloop_channel_cancel(channels[0], 3), -ENOENT);
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
     EXPECT(untimed.discards == 1 && timed.discards == 1 && other.discards == 0 && ends == 0);
 }
 
@@ -234,8 +227,7 @@ TEST("a request that a thread cancels while it is being answered has one outcome
     RUN_UNTIL(MODE, cancelled + not_found == 1000 && replied + discarded == 1000);
     pthread_join(thread, NULL);
     EXPECT_EQ(discarded, cancelled);
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
     EXPECT_EQ(replied + discarded, 1000);
 }
 
@@ -356,13 +348,11 @@ static void end_own_channel(runloop_channel *channel, runloop_channel_message *m
 }
 
 TEST("a channel may be ended and released in its own call-out") {
-    int sockets[2], before = 0;
+    int sockets[2];
     make_sockets(sockets);
-    runloop_channel *channel = NULL, *other = add_channel_with(sockets[0], (runloop_channel_config){0});
-    const runloop_channel_config config = {.receive = end_own_channel, .ended = note_end};
-    before = count_descriptors();
-    REQUIRE(runloop_channel_create(sockets[1], &config, &channel) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
+    runloop_channel *other = add_channel_with(sockets[0], (runloop_channel_config){0});
+    int before = count_descriptors();
+    add_channel(sockets[1], &(runloop_channel_config){.receive = end_own_channel, .ended = note_end});
     struct outcome outcome = {0};
     EXPECT_EQ(request(other, "text", 0, &outcome), 0);
     RUN_UNTIL(MODE, outcome.replies == 1);
@@ -370,16 +360,6 @@ TEST("a channel may be ended and released in its own call-out") {
     RUN_UNTIL(MODE, ends == 1);
     EXPECT(count_descriptors() < before);
     runloop_source_release(other);
-}
-
-TEST("a channel knows the process at its other end") {
-    runloop_channel *channels[2];
-    make_channels(channels, (runloop_channel_config){0});
-    runloop_peer peer;
-    EXPECT_EQ(runloop_channel_get_peer(channels[0], &peer), 0);
-    EXPECT(peer.pid == getpid() && peer.uid == geteuid() && peer.gid == getegid());
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
 }
 
 //===-- listeners ----------------------------------------------------------------------------------------------------===//
@@ -432,7 +412,8 @@ TEST("what listens has a socket for its user only, whatever the umask, and remov
     EXPECT_EQ(tell(channel, "hello"), 0);
     RUN_UNTIL(MODE, trace_contains("hello"));
     runloop_peer peer;
-    EXPECT(runloop_channel_get_peer(channel, &peer) == 0 && peer.pid == getpid());
+    EXPECT_EQ(runloop_channel_get_peer(channel, &peer), 0);
+    EXPECT(peer.pid == getpid() && peer.uid == geteuid() && peer.gid == getegid());
     end_channel(channel);
     RUN_UNTIL(MODE, ends);
     runloop_source_release(accepted_channel);
@@ -515,8 +496,7 @@ TEST("a forked child changes nothing") {
     runloop_call_release(kept_call);
     RUN_UNTIL(MODE, outcome.replies);
     EXPECT_EQ(outcome.result, 0);
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
     EXPECT_EQ(ends, 0);
 }
 
@@ -538,8 +518,7 @@ TEST("two ends that ask each other more than fits between them wait for no repli
         while (runloop_channel_request(channels[i], bytes, sizeof bytes, NULL, 0, &config, NULL) == 0)
             asked++;
     RUN_UNTIL(MODE, answered == asked);
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
 }
 
 TEST("two ends that have cancelled their requests still read one another's answers, behind which their messages are") {
@@ -553,6 +532,5 @@ TEST("two ends that have cancelled their requests still read one another's answe
     for (int i = 0; i < 2; i++)
         RUN_UNTIL(MODE, tell(channels[i], "m") == 0);
     RUN_UNTIL(MODE, strcmp(test_trace_text, "m m") == 0);
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
 }

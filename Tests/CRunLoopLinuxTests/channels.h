@@ -49,13 +49,17 @@ static inline void note_end(runloop_channel *channel, int32_t reason, void *info
 }
 
 /// A channel in MODE of the calling thread's loop. One reference.
+static inline runloop_channel *add_channel(int descriptor, const runloop_channel_config *config) {
+    runloop_channel *channel = NULL;
+    REQUIRE(runloop_channel_create(descriptor, config, &channel) == 0 && channel);
+    REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
+    return channel;
+}
+
 static inline runloop_channel *add_channel_with(int descriptor, runloop_channel_config config) {
     config.receive = note_received;
     config.ended = note_end;
-    runloop_channel *channel = NULL;
-    REQUIRE(runloop_channel_create(descriptor, &config, &channel) == 0 && channel);
-    REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
-    return channel;
+    return add_channel(descriptor, &config);
 }
 
 static inline void make_sockets(int sockets[2]) {
@@ -72,6 +76,11 @@ static inline void make_channels(runloop_channel *channels[2], runloop_channel_c
 
 static inline void end_channel(runloop_channel *channel) {
     end_source(channel);
+}
+
+static inline void end_channels(runloop_channel *channels[2]) {
+    end_channel(channels[0]);
+    end_channel(channels[1]);
 }
 
 static inline int tell(runloop_channel *channel, const char *text) {

@@ -14,8 +14,11 @@ static void *send_cancelled(void *channel) {
     return NULL;
 }
 
-static void join_cancelled(pthread_t thread) {
+/// On a thread that is cancelled in it.
+static void on_cancelled_thread(void *(*body)(void *), void *argument) {
+    pthread_t thread;
     void *result;
+    REQUIRE(pthread_create(&thread, NULL, body, argument) == 0);
     REQUIRE(pthread_join(thread, &result) == 0);
     EXPECT(result == PTHREAD_CANCELED);
 }
@@ -25,16 +28,13 @@ TEST("no call is a cancellation point, so a thread that is cancelled has sent, a
     make_channels(channels, (runloop_channel_config){0});
     keeps_calls = true;
     int before = count_descriptors();
-    pthread_t thread;
-    REQUIRE(pthread_create(&thread, NULL, send_cancelled, channels[0]) == 0);
-    join_cancelled(thread);
+    on_cancelled_thread(send_cancelled, channels[0]);
     EXPECT_EQ(tell(channels[0], "after"), 0);
     RUN_UNTIL(MODE, received_count == 4);
     EXPECT_EQ(received_bytes, 5 + sizeof large + 3 + 5);
     EXPECT_EQ(count_descriptors(), before);
     runloop_call_release(kept_call);
-    end_channel(channels[0]);
-    end_channel(channels[1]);
+    end_channels(channels);
 }
 
 static void *invalidate_cancelled(void *channel) {
@@ -47,9 +47,7 @@ static void *invalidate_cancelled(void *channel) {
 TEST("a channel is ended by a thread that is cancelled") {
     runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){0});
-    pthread_t thread;
-    REQUIRE(pthread_create(&thread, NULL, invalidate_cancelled, channels[0]) == 0);
-    join_cancelled(thread);
+    on_cancelled_thread(invalidate_cancelled, channels[0]);
     EXPECT_EQ(tell(channels[0], "late"), -EPIPE);
     RUN_UNTIL(MODE, ends);
     EXPECT_EQ(end_reason, -EPIPE);
@@ -65,9 +63,7 @@ static void cancel_in_call(runloop_channel *channel, runloop_channel_message *me
 
 static void *receive_cancelled(void *socket) {
     const runloop_channel_config config = {.receive = cancel_in_call};
-    runloop_channel *channel;
-    REQUIRE(runloop_channel_create(*(int *)socket, &config, &channel) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
+    runloop_channel *channel = add_channel(*(int *)socket, &config);
     runloop_source_release(channel);
     runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false);
     return NULL;
@@ -79,9 +75,7 @@ TEST("descriptors that a cancelled call-out has not taken are closed") {
     runloop_channel *channel;
     REQUIRE(runloop_channel_create(sockets[0], &(runloop_channel_config){0}, &channel) == 0);
     EXPECT_EQ(runloop_channel_send(channel, "d", 1, (int[]){0, 0, 0}, 3), 0);
-    pthread_t thread;
-    REQUIRE(pthread_create(&thread, NULL, receive_cancelled, &sockets[1]) == 0);
-    join_cancelled(thread);
+    on_cancelled_thread(receive_cancelled, &sockets[1]);
     end_channel(channel);
     EXPECT_EQ(count_descriptors(), before);
 }

@@ -7,25 +7,13 @@ static void hold_received(runloop_channel *channel, runloop_channel_message *mes
         EXPECT_EQ(runloop_channel_hold_message(channel), 0);
 }
 
-static runloop_channel *add(int descriptor, const runloop_channel_config *config) {
-    runloop_channel *channel = NULL;
-    REQUIRE(runloop_channel_create(descriptor, config, &channel) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
-    return channel;
-}
-
 /// The first sends, and the second, with the limit, holds what it receives.
 static void make_holding(runloop_channel *channels[2], size_t max_calls) {
     int sockets[2];
     make_sockets(sockets);
     channels[0] = add_channel_with(sockets[0], (runloop_channel_config){0});
-    channels[1] =
-        add(sockets[1], &(runloop_channel_config){.max_calls = max_calls, .receive = hold_received, .ended = note_end});
-}
-
-static void end_both(runloop_channel *channels[2]) {
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    channels[1] = add_channel(
+        sockets[1], &(runloop_channel_config){.max_calls = max_calls, .receive = hold_received, .ended = note_end});
 }
 
 /// So many are received, and for a while no more.
@@ -46,7 +34,7 @@ TEST("messages that are held are received up to the limit, and more when they ar
     }
     EXPECT_EQ(runloop_channel_release_message(channels[1]), 0);
     EXPECT_EQ(runloop_channel_release_message(channels[1]), -EINVAL);
-    end_both(channels);
+    end_channels(channels);
 }
 
 TEST("messages that are held and requests that are not answered have one limit") {
@@ -60,7 +48,7 @@ TEST("messages that are held and requests that are not answered have one limit")
     expect_received(2);
     runloop_call_release(kept_call);
     RUN_UNTIL(MODE, received_count == 3 && outcome.replies == 1);
-    end_both(channels);
+    end_channels(channels);
 }
 
 TEST("who awaits a reply goes on receiving until it has come") {
@@ -86,7 +74,7 @@ TEST("who awaits a reply goes on receiving until it has come") {
     RUN_UNTIL(MODE, outcome.replies == 2);
     EXPECT_EQ(tell(channels[0], "m"), 0);
     expect_received(8 + requests);
-    end_both(channels);
+    end_channels(channels);
 }
 
 TEST("who awaits a reply receives all that the socket and the sender's queue held before it") {
@@ -98,13 +86,13 @@ TEST("who awaits a reply receives all that the socket and the sender's queue hel
     while (tell(channels[0], "m") == 0)
         sent++;
     channels[1] =
-        add(sockets[1], &(runloop_channel_config){.max_calls = 2, .receive = hold_received, .ended = note_end});
+        add_channel(sockets[1], &(runloop_channel_config){.max_calls = 2, .receive = hold_received, .ended = note_end});
     expect_received(2);
     struct outcome outcome = {0};
     EXPECT_EQ(request(channels[1], "q", 0, &outcome), 0);
     RUN_UNTIL(MODE, outcome.replies == 1);
     EXPECT_EQ(received_count, sent + 1);
-    end_both(channels);
+    end_channels(channels);
 }
 
 TEST("the end of the other side is noticed although all messages that are allowed are held") {
@@ -138,9 +126,9 @@ static runloop_channel *make_waiting(struct drain *drain, size_t *sent, int *soc
     int sockets[2];
     make_sockets(sockets);
     *socket = sockets[1];
-    runloop_channel *channel =
-        add(sockets[0], &(runloop_channel_config){
-                            .context.info = drain, .max_messages = 8, .ended = note_end, .drained = note_drained});
+    runloop_channel *channel = add_channel(
+        sockets[0], &(runloop_channel_config){
+                        .context.info = drain, .max_messages = 8, .ended = note_end, .drained = note_drained});
     int result;
     while ((result = runloop_channel_send(channel, bytes, sizeof bytes, NULL, 0)) == 0)
         ++*sent;
@@ -203,7 +191,7 @@ TEST("R123 a child that is forked when messages were sent receives none of its p
     int sockets[2];
     make_sockets(sockets);
     runloop_channel *channels[2];
-    channels[0] = add(sockets[0], &(runloop_channel_config){.receive = note_received, .drained = fork_now});
+    channels[0] = add_channel(sockets[0], &(runloop_channel_config){.receive = note_received, .drained = fork_now});
     const runloop_channel_config config = {.receive = note_received};
     REQUIRE(runloop_channel_create(sockets[1], &config, &channels[1]) == 0);
     REQUIRE(runloop_add_source(runloop_current(), channels[1], "other") == 0);
@@ -224,5 +212,5 @@ TEST("R123 a child that is forked when messages were sent receives none of its p
         _exit(result == -ECHILD && received_count == before ? 0 : 1);
     EXPECT_EQ(child_status, 0);
     RUN_UNTIL(MODE, received_count == before + 1);
-    end_both(channels);
+    end_channels(channels);
 }

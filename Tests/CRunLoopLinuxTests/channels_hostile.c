@@ -303,9 +303,7 @@ TEST("a call that is dropped is told to the other end") {
     int sockets[2];
     make_sockets(sockets);
     hostile = sockets[1];
-    const runloop_channel_config config = {.receive = drop_call};
-    REQUIRE(runloop_channel_create(sockets[0], &config, &channel) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
+    channel = add_channel(sockets[0], &(runloop_channel_config){.receive = drop_call});
     REQUIRE(throw_packet((struct header){.version = 1, .kind = 2, .id = 77}, "q", 1, -1, 0) > 0);
     RUN_UNTIL(MODE, received_count == 1);
     struct header answer = {0};

@@ -67,6 +67,5 @@ TEST("messages that came while the socket could not be watched are received late
     EXPECT_EQ(received_count, 0);
     fails = false;
     RUN_UNTIL(MODE, received_count == 1);
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
 }

@@ -54,8 +54,7 @@ static void send_messages(void) {
         EXPECT_EQ(received_count, i + 1);
     }
     end_counting();
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
 }
 
 TEST("a message is three system calls: to send it, to wait for it, and to receive it") {
@@ -79,8 +78,7 @@ static void send_requests(void) {
         EXPECT_EQ(outcome.replies, 1);
     }
     end_counting();
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
 }
 
 TEST("a request with a deadline is six, with its reply: the deadline is none") {
@@ -125,9 +123,8 @@ TEST("packets of every length arrive whole, one after the other and nested") {
     int sockets[2];
     make_sockets(sockets);
     const runloop_channel_config config = {.receive = check_bytes};
-    runloop_channel *sender = add_channel_with(sockets[0], (runloop_channel_config){0}), *receiver = NULL;
-    REQUIRE(runloop_channel_create(sockets[1], &config, &receiver) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), receiver, MODE) == 0);
+    runloop_channel *sender = add_channel_with(sockets[0], (runloop_channel_config){0});
+    runloop_channel *receiver = add_channel(sockets[1], &config);
     for (size_t i = 0; i < 2 * sizeof lengths / sizeof *lengths; i++) {
         expected_length = lengths[i / 2];
         expected_byte = (unsigned char)('a' + i);
@@ -163,8 +160,7 @@ static void *send_to_itself(void *argument) {
     runloop_channel *ends_of_it[2];
     for (int i = 0; i < 2; i++) {
         const runloop_channel_config config = {.context.info = &own, .receive = check_own_bytes};
-        REQUIRE(runloop_channel_create(sockets[i], &config, &ends_of_it[i]) == 0);
-        REQUIRE(runloop_add_source(runloop_current(), ends_of_it[i], MODE) == 0);
+        ends_of_it[i] = add_channel(sockets[i], &config);
     }
     static const int lengths[] = {1, 5000, 60000};
     for (int i = 0; i < 300; i++) {
@@ -173,8 +169,7 @@ static void *send_to_itself(void *argument) {
         EXPECT_EQ(runloop_channel_send(ends_of_it[i % 2], bytes, (size_t)lengths[i % 3], NULL, 0), 0);
         RUN_UNTIL(MODE, own.count == i + 1);
     }
-    for (int i = 0; i < 2; i++)
-        end_channel(ends_of_it[i]);
+    end_channels(ends_of_it);
     return NULL;
 }
 

@@ -136,9 +136,7 @@ TEST("R123 a child that is forked when a request has failed with its channel is 
      "end") {
     int sockets[2];
     make_sockets(sockets);
-    runloop_channel *channel = NULL;
-    REQUIRE(runloop_channel_create(sockets[0], &(runloop_channel_config){.ended = note_end_of_parents}, &channel) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), channel, MODE) == 0);
+    runloop_channel *channel = add_channel(sockets[0], &(runloop_channel_config){.ended = note_end_of_parents});
     const runloop_channel_request_config request = {.replied = note_reply};
     for (int i = 0; i < 2; i++)
         EXPECT_EQ(runloop_channel_request(channel, "q", 1, NULL, 0, &request, NULL), 0);

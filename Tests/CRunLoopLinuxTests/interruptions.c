@@ -224,8 +224,7 @@ TEST("requests and replies of channels, small and large, with deadlines") {
         EXPECT(outcome.result == 0 && outcome.length == length);
     }
     end_storm();
-    for (int i = 0; i < 2; i++)
-        end_channel(channels[i]);
+    end_channels(channels);
     EXPECT_EQ(ends, 0);
 }
 
