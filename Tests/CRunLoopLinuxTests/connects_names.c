@@ -1,5 +1,6 @@
 // connects_names.c — connecting by name: look-ups that fail or never end, several addresses, and who goes away meanwhile.
 #include "fake_names.h"
+#include "shown_clock.h"
 
 #define DELAY (250 * MS)
 
@@ -30,19 +31,6 @@ TEST("the families of the addresses alternate, and each failure is kept with its
     close(reserved);
 }
 
-/// Moved by the tests alone.
-static _Atomic int64_t shown_ns = SECOND;
-
-static int64_t show(void *unused) {
-    (void)unused;
-    return shown_ns;
-}
-
-static int64_t sleep_a_little(void *unused, int64_t duration_ns) {
-    (void)unused, (void)duration_ns;
-    return MS;
-}
-
 /// The outcome after the loop has done what there is to do at that instant. The kernel is given a little real time for it.
 static void run_at(int64_t instant_ns, const struct outcome *outcome) {
     shown_ns = instant_ns;
@@ -53,22 +41,21 @@ static void run_at(int64_t instant_ns, const struct outcome *outcome) {
 }
 
 TEST("the next address is tried when the one before has been silent for 250 ms, and not earlier") {
-    const runloop_clock clock = {.now = show, .wait = sleep_a_little};
     struct outcome outcome = {0};
     int listening = listen_on("127.0.0.1", 0);
     struct black_hole hole = make_black_hole("127.0.0.2", port_of(listening));
-    REQUIRE(runloop_set_clock(&clock) == 0);
+    use_shown_clock();
     runloop_connect *connect =
         add_connect((runloop_connect_config){.host = "127.0.0.2,127.0.0.1", .port = port_of(listening)}, &outcome);
     WAIT_UNTIL(results == 1);
-    run_at(SECOND, &outcome);
+    run_at(0, &outcome);
     EXPECT_EQ(results, 0);
-    run_at(SECOND + DELAY - 1, &outcome);
+    run_at(DELAY - 1, &outcome);
     EXPECT_EQ(outcome.calls, 0);
-    shown_ns = SECOND + DELAY;
+    shown_ns = DELAY;
     RUN_PASSES_UNTIL(outcome.calls == 1);
     EXPECT_EQ(outcome.error, 0);
-    EXPECT_EQ(outcome.at_ns, SECOND + DELAY);
+    EXPECT_EQ(outcome.at_ns, DELAY);
     EXPECT_EQ(outcome.count, 0);
     runloop_source_release(connect);
     expect_talk(outcome.descriptor, listening);
@@ -77,17 +64,16 @@ TEST("the next address is tried when the one before has been silent for 250 ms, 
 }
 
 TEST("an address that fails is followed by the next at once, and a silent one before it does not change that") {
-    const runloop_clock clock = {.now = show, .wait = sleep_a_little};
     struct outcome outcome = {0};
     int listening = listen_on("127.0.0.1", 0);
     struct black_hole hole = make_black_hole("127.0.0.2", port_of(listening));
-    REQUIRE(runloop_set_clock(&clock) == 0);
+    use_shown_clock();
     runloop_connect_config config = {.host = "127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.1", .port = port_of(listening)};
     runloop_connect *connect = add_connect(config, &outcome);
     WAIT_UNTIL(results == 1);
-    run_at(SECOND, &outcome);
+    run_at(0, &outcome);
     EXPECT_EQ(outcome.calls, 0);
-    shown_ns = SECOND + DELAY;
+    shown_ns = DELAY;
     RUN_PASSES_UNTIL(outcome.calls == 1);
     EXPECT_EQ(outcome.error, 0);
     EXPECT_EQ(outcome.count, 2);
@@ -100,10 +86,9 @@ TEST("an address that fails is followed by the next at once, and a silent one be
 }
 
 TEST("an address that can't even be tried is followed by the next at once") {
-    const runloop_clock clock = {.now = show, .wait = sleep_a_little};
     struct outcome outcome = {0};
     int listening = listen_on("127.0.0.1", 0);
-    REQUIRE(runloop_set_clock(&clock) == 0);
+    use_shown_clock();
     runloop_connect_config config = {.host = "255.255.255.255,127.0.0.1", .port = port_of(listening)};
     runloop_connect *connect = add_connect(config, &outcome);
     RUN_PASSES_UNTIL(outcome.calls == 1);
@@ -137,18 +122,17 @@ TEST("the first address may still win while the second is tried") {
 }
 
 TEST("addresses that are silent at the deadline have timed out, and what comes after them was not tried") {
-    const runloop_clock clock = {.now = show, .wait = sleep_a_little};
     struct outcome outcome = {0};
     struct black_hole hole = make_black_hole("127.0.0.2", 0);
-    REQUIRE(runloop_set_clock(&clock) == 0);
+    use_shown_clock();
     runloop_connect_config config = {.host = "127.0.0.3,127.0.0.2,127.0.0.4", .port = port_of(hole.listening)};
-    config.deadline_ns = SECOND + DELAY;
+    config.deadline_ns = DELAY;
     runloop_connect *connect = add_connect(config, &outcome);
     // The first refuses, and the second is tried at once.
     RUN_PASSES_UNTIL(runloop_connect_get_failures(connect, NULL, 0) == 1);
-    run_at(SECOND + DELAY - 1, &outcome);
+    run_at(DELAY - 1, &outcome);
     EXPECT_EQ(outcome.calls, 0);
-    shown_ns = SECOND + DELAY;
+    shown_ns = DELAY;
     RUN_PASSES_UNTIL(outcome.calls == 1);
     EXPECT_EQ(outcome.error, -ETIMEDOUT);
     EXPECT_EQ(outcome.count, 2);

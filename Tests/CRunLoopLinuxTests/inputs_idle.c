@@ -56,22 +56,21 @@ static void make_input(struct listening *listening, runloop_output *output, int6
     REQUIRE(runloop_input_create(&config, &listening->input) == 0);
 }
 
-static void make_idle_input(struct listening *listening, runloop_output *output) {
-    make_input(listening, output, LIMIT, 0);
-}
-
-static void begin_with(struct listening *listening, int64_t idle_ns, int64_t message_ns) {
-    keep_mode(MODE);
-    use_shown_clock();
+/// A connection whose input is in MODE.
+static void add(struct listening *listening, int64_t idle_ns, int64_t message_ns) {
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, listening->ends) == 0);
     make_input(listening, NULL, idle_ns, message_ns);
     REQUIRE(runloop_add_source(runloop_current(), listening->input, MODE) == 0);
 }
 
+static void begin_with(struct listening *listening, int64_t idle_ns, int64_t message_ns) {
+    keep_mode(MODE);
+    use_shown_clock();
+    add(listening, idle_ns, message_ns);
+}
+
 static void begin(struct listening *listening) {
-    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, listening->ends) == 0);
-    make_idle_input(listening, NULL);
-    REQUIRE(runloop_add_source(runloop_current(), listening->input, MODE) == 0);
+    begin_with(listening, LIMIT, 0);
 }
 
 /// Writes as the peer at that time, and has it read.
@@ -88,8 +87,6 @@ static void finish(struct listening *listening) {
 
 TEST("silence ends an input at its limit and not before, once, with what was kept") {
     struct listening listening = {0};
-    keep_mode(MODE);
-    use_shown_clock();
     begin(&listening);
     REQUIRE(write(listening.ends[1], "a\nbc", 4) == 4);
     LOOK_UNTIL(listening.lines == 1);
@@ -109,7 +106,7 @@ TEST("by the machine's clock, too, an input is not ended early, and sleeps until
     struct listening listening = {0};
     keep_mode(MODE);
     int64_t before = runloop_get_now_ns(NULL);
-    begin(&listening);
+    add(&listening, LIMIT, 0);
     RUN_UNTIL(MODE, listening.ended == 1);
     EXPECT(runloop_get_now_ns(NULL) - before >= LIMIT);
     EXPECT_EQ(listening.error, -ETIMEDOUT);
@@ -118,8 +115,6 @@ TEST("by the machine's clock, too, an input is not ended early, and sleeps until
 
 TEST("reading postpones the end, and so does what has come before a late look") {
     struct listening listening = {0};
-    keep_mode(MODE);
-    use_shown_clock();
     begin(&listening);
     shown_ns = LIMIT - 1;
     REQUIRE(write(listening.ends[1], "a\n", 2) == 2);
@@ -147,7 +142,7 @@ TEST("what the output of the connection moves postpones the end, and input and o
     const runloop_output_config config = {.descriptor = listening.ends[0], .limit = 10, .loop = runloop_current()};
     runloop_output *output;
     REQUIRE(runloop_output_create(&config, &output) == 0);
-    make_idle_input(&listening, output);
+    make_input(&listening, output, LIMIT, 0);
     REQUIRE(runloop_add_source(runloop_current(), listening.input, MODE) == 0);
     shown_ns = LIMIT - 1;
     EXPECT_EQ(runloop_output_write(output, "x", 1), 1);
@@ -163,8 +158,6 @@ TEST("what the output of the connection moves postpones the end, and input and o
 
 TEST("a pause is not counted, and its end begins anew") {
     struct listening listening = {0};
-    keep_mode(MODE);
-    use_shown_clock();
     begin(&listening);
     EXPECT_EQ(runloop_input_pause(listening.input), 0);
     shown_ns = 3 * LIMIT;
@@ -291,8 +284,6 @@ TEST("a message is what is consumed at once, and a pause begins its limit anew")
 
 TEST("the end comes in the modes of the source only") {
     struct listening listening = {0};
-    keep_mode(MODE);
-    use_shown_clock();
     begin(&listening);
     EXPECT_EQ(runloop_remove_source(runloop_current(), listening.input, MODE), 0);
     EXPECT_EQ(runloop_add_source(runloop_current(), listening.input, OTHER_MODE), 0);
@@ -306,8 +297,6 @@ TEST("the end comes in the modes of the source only") {
 
 TEST("bytes do not make the loop wake up again: the deadline is set on once per limit") {
     struct listening listening = {0};
-    keep_mode(MODE);
-    use_shown_clock();
     int lines = 0, calls = 0;
     begin(&listening);
     for (shown_ns = 0; shown_ns < 10 * LIMIT; shown_ns += LIMIT / 8) {
@@ -326,14 +315,14 @@ TEST("an input may be released when it has timed out, and its memory and descrip
     keep_mode(MODE);
     use_shown_clock();
     int before = count_descriptors();
-    begin(&listening);
+    add(&listening, LIMIT, 0);
     shown_ns = LIMIT;
     LOOK_UNTIL(listening.ended == 1);
     close(listening.ends[1]);
     look_a_while(MODE);
     EXPECT_EQ(count_descriptors(), before);
     // One that is released before its limit is not kept by it.
-    begin(&listening);
+    add(&listening, LIMIT, 0);
     finish(&listening);
     EXPECT_EQ(count_descriptors(), before);
     shown_ns = 3 * LIMIT;
@@ -359,7 +348,7 @@ TEST("the limit outlasts the thread whose loop looked at it, which may end in th
     struct listening listening = {.exits = true};
     use_shown_clock();
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, listening.ends) == 0);
-    make_idle_input(&listening, NULL);
+    make_input(&listening, NULL, LIMIT, 0);
     on_new_thread(run_shortly, &listening);
     EXPECT_EQ(listening.ended, 0);
     shown_ns = LIMIT;
@@ -378,8 +367,6 @@ static void use_inherited(void) {
 }
 
 TEST("a forked child has no limit of its parent's, and takes it from nobody") {
-    keep_mode(MODE);
-    use_shown_clock();
     begin(&inherited);
     EXPECT_EQ(status_of_child(use_inherited), 0);
     look_a_while(MODE);

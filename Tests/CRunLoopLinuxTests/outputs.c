@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "broken_pipe.h"
+#include "shown_clock.h"
 
 struct drains {
     _Atomic int count;
@@ -392,18 +393,6 @@ TEST("the end of a loop leaves what waits to the next one") {
     end_source(output);
 }
 
-static int64_t shown_ns;
-
-static int64_t show_time(void *context) {
-    (void)context;
-    return shown_ns;
-}
-
-static int64_t no_wait(void *context, int64_t duration_ns) {
-    (void)context, (void)duration_ns;
-    return 1;
-}
-
 static void *run_until_exit(void *info) {
     REQUIRE(runloop_add_source(runloop_current(), info, MODE) == 0);
     run_for(MODE, 30 * SECOND);
@@ -435,9 +424,8 @@ TEST("an output whose thread ends in the call-out is notified once, and is idle 
 TEST("when bytes last moved is told by the clock of the loop") {
     int ends[2];
     make_sockets(ends);
-    const runloop_clock clock = {.now = show_time, .wait = no_wait};
+    use_shown_clock();
     shown_ns = 5;
-    REQUIRE(runloop_set_clock(&clock) == 0);
     runloop_output_config config = {.descriptor = ends[0], .limit = 10, .loop = runloop_current()};
     runloop_output *output;
     REQUIRE(runloop_output_create(&config, &output) == 0);

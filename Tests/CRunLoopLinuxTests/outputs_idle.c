@@ -25,11 +25,17 @@ static runloop_output_config config_of(struct sending *sending) {
                                    .idle_ns = LIMIT};
 }
 
-static void begin(struct sending *sending) {
+static void add(struct sending *sending) {
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sending->ends) == 0);
     const runloop_output_config config = config_of(sending);
     REQUIRE(runloop_output_create(&config, &sending->output) == 0);
     REQUIRE(runloop_add_source(runloop_current(), sending->output, MODE) == 0);
+}
+
+static void begin(struct sending *sending) {
+    keep_mode(MODE);
+    use_shown_clock();
+    add(sending);
 }
 
 static void finish(struct sending *sending) {
@@ -70,8 +76,6 @@ static void expect_end_at(struct sending *sending, int64_t end_ns) {
 
 TEST("output that nobody reads is an error at the limit and not before, once, and is dropped") {
     struct sending sending = {0};
-    keep_mode(MODE);
-    use_shown_clock();
     begin(&sending);
     fill(&sending);
     expect_end_at(&sending, LIMIT);
@@ -92,7 +96,7 @@ static void count_iteration(runloop_observer *observer, runloop_activity activit
 TEST("by the machine's clock, too, output is not given up early, and the loop sleeps until then") {
     struct sending sending = {0};
     keep_mode(MODE);
-    begin(&sending);
+    add(&sending);
     int64_t before = runloop_get_now_ns(NULL);
     fill(&sending);
     add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, count_iteration, NULL);
@@ -107,8 +111,6 @@ TEST("by the machine's clock, too, output is not given up early, and the loop sl
 
 TEST("only output that waits has a limit, and all of it from when it began to wait") {
     struct sending sending = {0};
-    keep_mode(MODE);
-    use_shown_clock();
     begin(&sending);
     EXPECT_EQ(runloop_output_write(sending.output, "x", 1), 1);
     shown_ns = 3 * LIMIT;
@@ -123,8 +125,6 @@ TEST("only output that waits has a limit, and all of it from when it began to wa
 
 TEST("what begins to wait after a flush has the whole limit, too") {
     struct sending sending = {0};
-    keep_mode(MODE);
-    use_shown_clock();
     begin(&sending);
     fill(&sending);
     read_all(&sending);
@@ -138,8 +138,6 @@ TEST("what begins to wait after a flush has the whole limit, too") {
 
 TEST("what the other side takes postpones the end, however late that is looked at") {
     struct sending sending = {0};
-    keep_mode(MODE);
-    use_shown_clock();
     begin(&sending);
     fill(&sending);
     shown_ns = LIMIT - 1;
@@ -166,8 +164,6 @@ static size_t keep_all(runloop_input *input, const char *bytes, size_t count, vo
 
 TEST("it goes on while the input of the same connection is paused, whose own limit does not count then") {
     struct sending sending = {0};
-    keep_mode(MODE);
-    use_shown_clock();
     begin(&sending);
     const runloop_input_config config = {.descriptor = sending.ends[0],
                                          .limit = 10,
@@ -193,7 +189,7 @@ TEST("the error comes in the modes of the source only, and a freed output takes 
     keep_mode(MODE);
     use_shown_clock();
     int before = count_descriptors();
-    begin(&sending);
+    add(&sending);
     EXPECT_EQ(runloop_remove_source(runloop_current(), sending.output, MODE), 0);
     EXPECT_EQ(runloop_add_source(runloop_current(), sending.output, OTHER_MODE), 0);
     fill(&sending);
@@ -225,8 +221,6 @@ static void use_inherited(void) {
 }
 
 TEST("a forked child has no limit of its parent's, and takes it from nobody") {
-    keep_mode(MODE);
-    use_shown_clock();
     begin(&inherited);
     fill(&inherited);
     EXPECT_EQ(status_of_child(use_inherited), 0);
