@@ -1,8 +1,5 @@
 // callouts.c — in the call-out of each kind of object it is released, the process forked, and the thread ended: others are still told, a child
 // is not, and nothing is left over. Channels and ports, which call out in several ways: channels_callouts.c, ports_source.c.
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include "callouts.h"
 
 /// In each call-out. Who invalidates an object there releases it, too.
@@ -64,19 +61,15 @@ static void note_accepted(runloop_listener *listener, int descriptor, void *info
 
 static void make_listeners(runloop_source *made[2]) {
     for (int i = 0; i < 2; i++) {
-        struct sockaddr_un address = {.sun_family = AF_UNIX};
-        char *name = address.sun_path + 1;
-        snprintf(name, sizeof address.sun_path - 1, "%s-%d", own_name(), i);
+        char name[40];
+        snprintf(name, sizeof name, "%s-%d", own_name(), i);
         const runloop_listener_config config = {.context = COUNTED,
                                                 .descriptor = runloop_listen_abstract(name, 0),
                                                 .owns = true,
                                                 .accepted = note_accepted};
         REQUIRE(runloop_listener_create(&config, &made[i]) == 0);
-        int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
-        REQUIRE(connect(client, (struct sockaddr *)&address, size) == 0);
         // The connection stays in the queue.
-        close(client);
+        close(connect_to(config.descriptor));
     }
 }
 

@@ -381,10 +381,7 @@ static runloop_listener *listen_at(const char *path) {
     REQUIRE(descriptor >= 0);
     const runloop_listener_config config = {
         .descriptor = descriptor, .owns = true, .removes_path = true, .accepted = accept_channel};
-    runloop_listener *listener = NULL;
-    REQUIRE(runloop_listener_create(&config, &listener) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
-    return listener;
+    return add_listener(&config);
 }
 
 static void enter_runtime_directory(void) {
@@ -392,7 +389,7 @@ static void enter_runtime_directory(void) {
     REQUIRE(mkdtemp(path) && setenv("XDG_RUNTIME_DIR", path, 1) == 0 && chdir(path) == 0);
 }
 
-static runloop_channel *connect_to(const char *path) {
+static runloop_channel *connect_channel(const char *path) {
     const runloop_channel_config config = {.receive = note_received, .ended = note_end};
     runloop_channel *channel = NULL;
     EXPECT_EQ(runloop_channel_connect(path, &config, &channel), 0);
@@ -407,7 +404,7 @@ TEST("what listens has a socket for its user only, whatever the umask, and remov
     runloop_listener *listener = listen_at("service");
     struct stat status;
     EXPECT(stat("service", &status) == 0 && (status.st_mode & 0777) == 0600);
-    runloop_channel *channel = connect_to("service");
+    runloop_channel *channel = connect_channel("service");
     REQUIRE(channel);
     EXPECT_EQ(tell(channel, "hello"), 0);
     RUN_UNTIL(MODE, trace_contains("hello"));

@@ -1,8 +1,4 @@
 // exchanges.c — the deadline of an exchange as a whole, which neither a byte now and then nor a pause puts off, and connections that are reset.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include "shown_clock.h"
 
 /// Both directions of a connection, and what they told.
@@ -290,14 +286,8 @@ static void connect_both(struct exchange *exchange, bool listener_resets) {
     REQUIRE(socket_ >= 0);
     const runloop_listener_config config = {
         .descriptor = socket_, .owns = true, .accepted = note_accepted, .resets = listener_resets};
-    runloop_listener *listener;
-    REQUIRE(runloop_listener_create(&config, &listener) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)runloop_socket_get_port(socket_, false)),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    exchange->ends[1] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    REQUIRE(connect(exchange->ends[1], (struct sockaddr *)&address, sizeof address) == 0);
+    runloop_listener *listener = add_listener(&config);
+    exchange->ends[1] = connect_to(socket_);
     LOOK_UNTIL(accepted >= 0);
     exchange->ends[0] = accepted;
     end_source(listener);

@@ -23,26 +23,12 @@ static void accept_call(runloop_listener *listener, int descriptor, void *info) 
     note_call();
 }
 
-static runloop_listener *add_listener(const char *name, uint32_t budget) {
-    const runloop_listener_config config = {
-        .descriptor = runloop_listen_abstract(name, 0), .owns = true, .budget = budget, .accepted = accept_call};
-    runloop_listener *listener = NULL;
-    REQUIRE(runloop_listener_create(&config, &listener) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
-    return listener;
-}
-
 TEST("R123 a child that is forked for a connection accepts no other one") {
-    const char *name = own_name();
-    runloop_listener *listener = add_listener(name, 16);
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    memcpy(address.sun_path + 1, name, strlen(name));
-    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
-    for (int i = 0; i < 3; i++) {
-        int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        REQUIRE(connect(client, (struct sockaddr *)&address, size) == 0);
-        close(client);
-    }
+    const runloop_listener_config config = {
+        .descriptor = runloop_listen_abstract(own_name(), 0), .owns = true, .budget = 16, .accepted = accept_call};
+    runloop_listener *listener = add_listener(&config);
+    for (int i = 0; i < 3; i++)
+        close(connect_to(config.descriptor));
     expect_calls(3);
     end_source(listener);
 }

@@ -186,19 +186,12 @@ static void note_accepted(runloop_listener *listener, int descriptor, void *info
 }
 
 TEST("a listener") {
-    const char *name = own_name();
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     const runloop_listener_config config = {
-        .descriptor = runloop_listen_abstract(name, 0), .owns = true, .accepted = note_accepted};
-    runloop_listener *listener = NULL;
-    REQUIRE(runloop_listener_create(&config, &listener) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
-    memcpy(address.sun_path + 1, name, strlen(name));
-    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
+        .descriptor = runloop_listen_abstract(own_name(), 0), .owns = true, .accepted = note_accepted};
+    runloop_listener *listener = add_listener(&config);
     begin_storm();
     for (int i = 1; i <= 100; i++) {
-        int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        REQUIRE(connect(client, (struct sockaddr *)&address, size) == 0);
+        int client = connect_to(config.descriptor);
         if (i % 5 == 0)
             RUN_UNTIL(MODE, accepted == i);
         close(client);

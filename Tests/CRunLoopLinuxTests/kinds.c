@@ -1,11 +1,4 @@
 // kinds.c — objects are sources: one that is of another kind is refused, and runloop_source_invalidate is the end of each.
-#include <fcntl.h>
-#include <pthread.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "linux_items.h"
 
 static runloop_source *make_plain(void) {
@@ -140,9 +133,7 @@ static void *leave_loop(void *object) {
 
 /// Added to the loop of a thread that ends, and to this one's until it is invalidated.
 static void expect_cancelled(runloop_source *object) {
-    pthread_t thread;
-    REQUIRE(pthread_create(&thread, NULL, leave_loop, object) == 0);
-    REQUIRE(pthread_join(thread, NULL) == 0);
+    on_new_thread(leave_loop, object);
     leave_loop(object);
     trace("|");
     end_source(object);

@@ -3,6 +3,7 @@
 #define RUNLOOP_TEST_LINUX_ITEMS_H
 
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include "forks.h"
 #include "runloop_linux.h"
@@ -53,6 +54,37 @@ static inline struct sigaction action_of(int number) {
     REQUIRE(sigaction(number, NULL, &action) == 0);
     return action;
 }
+
+//===-- listeners and their clients ----------------------------------------------------------------------------------===//
+
+/// In MODE of the calling thread's loop. One reference.
+static inline runloop_listener *add_listener(const runloop_listener_config *config) {
+    runloop_listener *listener = NULL;
+    REQUIRE(runloop_listener_create(config, &listener) == 0 && listener);
+    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
+    return listener;
+}
+
+/// The client's socket was made while there were descriptors.
+static inline void connect_client(int client, int listening) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    REQUIRE(getsockname(listening, (struct sockaddr *)&address, &size) == 0);
+    REQUIRE(connect(client, (struct sockaddr *)&address, size) == 0);
+}
+
+/// A client of whatever the descriptor listens on.
+static inline int connect_to(int listening) {
+    int family = 0;
+    socklen_t size = sizeof family;
+    REQUIRE(getsockopt(listening, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0);
+    int client = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE(client >= 0);
+    connect_client(client, listening);
+    return client;
+}
+
+//===-- shortages ----------------------------------------------------------------------------------------------------===//
 
 /// Takes all descriptors but `spare`, until give_back_descriptors.
 static inline void use_up_descriptors(int spare) {

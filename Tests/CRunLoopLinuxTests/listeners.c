@@ -42,28 +42,14 @@ static void note_paused(runloop_listener *listener, int error, void *info) {
 }
 
 static runloop_listener *add_listener_with(runloop_listener_config config, struct arrivals *arrivals) {
-    runloop_listener *listener = NULL;
     config.context.info = arrivals;
     config.accepted = note_accepted;
     config.paused = note_paused;
-    REQUIRE(config.descriptor >= 0);
-    REQUIRE(runloop_listener_create(&config, &listener) == 0 && listener);
-    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
-    return listener;
+    return add_listener(&config);
 }
 
-static runloop_listener *add_listener(int descriptor, struct arrivals *arrivals) {
+static runloop_listener *add_listener_on(int descriptor, struct arrivals *arrivals) {
     return add_listener_with((runloop_listener_config){.descriptor = descriptor, .owns = true}, arrivals);
-}
-
-/// A client of whatever the descriptor listens on.
-static int connect_to(int listening) {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    REQUIRE(getsockname(listening, (struct sockaddr *)&address, &size) == 0);
-    int client = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    REQUIRE(client >= 0 && connect(client, (struct sockaddr *)&address, size) == 0);
-    return client;
 }
 
 /// A path in a new directory.
@@ -96,7 +82,7 @@ TEST("connections of TCP send without delay, whoever made the socket, and had it
     int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     REQUIRE(bind(listening, (struct sockaddr *)&any, sizeof any) == 0 && listen(listening, 5) == 0);
     int clients[] = {connect_to(listening), -1};
-    runloop_listener *listener = add_listener(listening, &arrivals);
+    runloop_listener *listener = add_listener_on(listening, &arrivals);
     clients[1] = connect_to(listening);
     RUN_UNTIL(MODE, arrivals.count == 2);
     for (int i = 0; i < 2; i++) {
@@ -117,7 +103,7 @@ TEST("connections of IPv4, IPv6 and Unix are accepted, non-blocking and closed o
         if (sockets[i] == -EADDRNOTAVAIL || sockets[i] == -EAFNOSUPPORT)
             continue; // a machine without IPv6
         struct arrivals arrivals = {0};
-        runloop_listener *listener = add_listener(sockets[i], &arrivals);
+        runloop_listener *listener = add_listener_on(sockets[i], &arrivals);
         EXPECT_EQ(runloop_source_get_descriptor(listener), sockets[i]);
         int client = connect_to(sockets[i]), port = runloop_socket_get_port(sockets[i], false);
         RUN_UNTIL(MODE, arrivals.count == 1);
@@ -258,7 +244,7 @@ static void count_sleep(runloop_observer *observer, runloop_activity activity, v
 
 TEST("without descriptors the listener pauses, is told once, does not spin, and takes the connections up again") {
     struct arrivals arrivals = {0};
-    runloop_listener *listener = add_listener(runloop_listen_tcp("127.0.0.1", 0, 0), &arrivals);
+    runloop_listener *listener = add_listener_on(runloop_listen_tcp("127.0.0.1", 0, 0), &arrivals);
     for (int i = 0; i < 5; i++)
         connect_to(runloop_source_get_descriptor(listener));
     use_up_descriptors(2);
@@ -319,7 +305,7 @@ TEST("a flood of connections leaves other sources their turn, and the budget is 
 
 TEST("a listener may be ended in its own call-out, and the rest of its connections is reset") {
     struct arrivals arrivals = {.invalidates = true};
-    runloop_listener *listener = add_listener(runloop_listen_tcp("127.0.0.1", 0, 0), &arrivals);
+    runloop_listener *listener = add_listener_on(runloop_listen_tcp("127.0.0.1", 0, 0), &arrivals);
     int first = connect_to(runloop_source_get_descriptor(listener));
     int second = connect_to(runloop_source_get_descriptor(listener));
     RUN_UNTIL(MODE, arrivals.count == 1);
@@ -335,7 +321,7 @@ TEST("a listener may be ended in its own call-out, and the rest of its connectio
 TEST("a socket that others shut down is told as a final error, without a spin") {
     struct arrivals arrivals = {0};
     int descriptor = runloop_listen_tcp("127.0.0.1", 0, 0);
-    runloop_listener *listener = add_listener(descriptor, &arrivals);
+    runloop_listener *listener = add_listener_on(descriptor, &arrivals);
     REQUIRE(shutdown(descriptor, SHUT_RDWR) == 0);
     RUN_UNTIL(MODE, arrivals.pauses == 1);
     EXPECT_EQ(arrivals.last_error, -EINVAL);
@@ -422,7 +408,7 @@ static void take_inherited(void) {
     EXPECT(fcntl(3, F_GETFD) & FD_CLOEXEC);
     EXPECT_EQ(runloop_take_inherited_sockets(sockets, 4), 0);
     struct arrivals arrivals = {0};
-    runloop_listener *listener = add_listener(sockets[0].descriptor, &arrivals);
+    runloop_listener *listener = add_listener_on(sockets[0].descriptor, &arrivals);
     connect_to(3);
     RUN_UNTIL(MODE, arrivals.count == 1);
     end_source(listener);

@@ -22,28 +22,17 @@ static void note_accepted(runloop_listener *listener, int descriptor, void *info
     accepted++;
 }
 
-/// A client, whose socket was made while there were descriptors.
-static void connect_client(int client, int listening) {
-    struct sockaddr_in address;
-    socklen_t size = sizeof address;
-    REQUIRE(getsockname(listening, (struct sockaddr *)&address, &size) == 0);
-    REQUIRE(connect(client, (struct sockaddr *)&address, size) == 0);
-}
-
 static int make_client(void) {
     int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     REQUIRE(client >= 0);
     return client;
 }
 
-static runloop_listener *add_listener(runloop_listener_config config) {
-    runloop_listener *listener;
+static runloop_listener *listen_with(runloop_listener_config config) {
     config.descriptor = runloop_listen_tcp("127.0.0.1", 0, 0);
     config.owns = true;
     config.accepted = note_accepted;
-    REQUIRE(runloop_listener_create(&config, &listener) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
-    return listener;
+    return add_listener(&config);
 }
 
 /// Has descriptors again, and lets the loop serve what there is.
@@ -63,7 +52,7 @@ static void count_wake_up(runloop_observer *observer, runloop_activity activity,
 }
 
 TEST("a shortage that ends in a run within its own call-out leaves no spin behind") {
-    runloop_listener *listener = add_listener((runloop_listener_config){.paused = help_and_run});
+    runloop_listener *listener = listen_with((runloop_listener_config){.paused = help_and_run});
     int listening = runloop_source_get_descriptor(listener), clients[2] = {make_client(), make_client()};
     connect_client(clients[0], listening);
     use_up_descriptors(0);
@@ -87,7 +76,7 @@ static void note_pause(runloop_listener *listener, int error, void *info) {
 }
 
 TEST("a socket that is shut down in a pause is told as a final error after it") {
-    runloop_listener *listener = add_listener((runloop_listener_config){.paused = note_pause});
+    runloop_listener *listener = listen_with((runloop_listener_config){.paused = note_pause});
     int listening = runloop_source_get_descriptor(listener), client = make_client();
     connect_client(client, listening);
     use_up_descriptors(0);
@@ -107,7 +96,7 @@ static void note_refusal(runloop_listener *listener, int descriptor, void *info)
 
 TEST("in a shortage the kernel is not asked again when no connection waits any more, though it names the shortage "
      "first") {
-    runloop_listener *listener = add_listener((runloop_listener_config){.refused = note_refusal, .paused = note_pause});
+    runloop_listener *listener = listen_with((runloop_listener_config){.refused = note_refusal, .paused = note_pause});
     int client = make_client();
     connect_client(client, runloop_source_get_descriptor(listener));
     use_up_descriptors(0);
@@ -141,16 +130,14 @@ static void *run_without_descriptors(void *listener) {
 }
 
 TEST("a thread that ends in a refusal has closed the connection, and another one can be refused") {
-    runloop_listener *listener = add_listener((runloop_listener_config){.refused = end_thread});
+    runloop_listener *listener = listen_with((runloop_listener_config){.refused = end_thread});
     runloop_remove_source(runloop_current(), listener, MODE);
     int listening = runloop_source_get_descriptor(listener), clients[2] = {make_client(), make_client()};
     // The first pthread_exit loads a library, which takes a descriptor.
-    pthread_t thread;
-    REQUIRE(pthread_create(&thread, NULL, end_at_once, NULL) == 0 && pthread_join(thread, NULL) == 0);
+    on_new_thread(end_at_once, NULL);
     for (int i = 0; i < 2; i++) {
         connect_client(clients[i], listening);
-        REQUIRE(pthread_create(&thread, NULL, run_without_descriptors, listener) == 0);
-        REQUIRE(pthread_join(thread, NULL) == 0);
+        on_new_thread(run_without_descriptors, listener);
         give_back_descriptors();
         char byte;
         EXPECT_EQ(recv(clients[i], &byte, 1, 0), 0);
@@ -159,47 +146,32 @@ TEST("a thread that ends in a refusal has closed the connection, and another one
     end_source(listener);
 }
 
-static void expect_closed(int client) {
-    char byte;
-    EXPECT_EQ(poll(&(struct pollfd){.fd = client, .events = POLLIN}, 1, 30000), 1);
-    EXPECT_EQ(recv(client, &byte, 1, MSG_DONTWAIT), 0);
-}
+static bool ends_thread;
 
 static void end_when_resumed(runloop_listener *listener, int error, void *info) {
     (void)info;
     if (error < 0)
         give_back_descriptors();
+    else if (ends_thread)
+        pthread_exit(NULL);
     else
         runloop_source_invalidate(listener);
 }
 
-TEST("a listener that is ended when it is told that a shortage is over closes the connection it has accepted") {
-    runloop_listener *listener = add_listener((runloop_listener_config){.paused = end_when_resumed});
-    int client = make_client();
-    connect_client(client, runloop_source_get_descriptor(listener));
-    use_up_descriptors(0);
-    RUN_UNTIL(MODE, !runloop_source_is_valid(listener));
-    EXPECT_EQ(accepted, 0);
-    expect_closed(client);
-    runloop_source_release(listener);
-}
-
-static void end_thread_when_resumed(runloop_listener *listener, int error, void *info) {
-    (void)listener, (void)info;
-    if (error < 0)
-        give_back_descriptors();
-    else
-        pthread_exit(NULL);
-}
-
-TEST("a thread that ends when it is told that a shortage is over closes the connection it has accepted") {
-    runloop_listener *listener = add_listener((runloop_listener_config){.paused = end_thread_when_resumed});
-    runloop_remove_source(runloop_current(), listener, MODE);
-    int client = make_client();
-    connect_client(client, runloop_source_get_descriptor(listener));
+TEST("a listener, or the thread, that ends when told that a shortage is over closes the connection it has accepted") {
     on_new_thread(end_at_once, NULL);
-    on_new_thread(run_without_descriptors, listener);
-    EXPECT_EQ(accepted, 0);
-    expect_closed(client);
-    end_source(listener);
+    for (int i = 0; i < 2; i++) {
+        ends_thread = i;
+        runloop_listener *listener = listen_with((runloop_listener_config){.paused = end_when_resumed});
+        runloop_remove_source(runloop_current(), listener, MODE);
+        int client = make_client();
+        char byte;
+        connect_client(client, runloop_source_get_descriptor(listener));
+        on_new_thread(run_without_descriptors, listener);
+        EXPECT_EQ(runloop_source_is_valid(listener), ends_thread);
+        EXPECT_EQ(accepted, 0);
+        EXPECT_EQ(poll(&(struct pollfd){.fd = client, .events = POLLIN}, 1, 30000), 1);
+        EXPECT_EQ(recv(client, &byte, 1, MSG_DONTWAIT), 0);
+        end_source(listener);
+    }
 }

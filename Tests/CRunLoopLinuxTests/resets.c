@@ -1,7 +1,4 @@
 // resets.c — a peer that resets its connection, at each step of its life: in the queue, while it is made, read, written, paused and half closed.
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include "connects.h"
 
 /// What our end of a connection was told.
@@ -44,15 +41,6 @@ static void reset(int descriptor) {
     const struct linger none = {.l_onoff = 1, .l_linger = 0};
     REQUIRE(setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof none) == 0);
     close(descriptor);
-}
-
-static int connect_to(int listening) {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)runloop_socket_get_port(listening, false)),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    REQUIRE(connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0);
-    return descriptor;
 }
 
 /// A connection: our end, which was accepted, and the peer's.
@@ -98,9 +86,7 @@ TEST("in the queue of a listener: the next connection is accepted, and what was 
     int listening = runloop_listen_tcp("127.0.0.1", 0, 0);
     const runloop_listener_config config = {
         .context.info = &told, .descriptor = listening, .owns = true, .accepted = note_accepted};
-    runloop_listener *listener;
-    REQUIRE(runloop_listener_create(&config, &listener) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
+    runloop_listener *listener = add_listener(&config);
     reset(connect_to(listening));
     int peer = connect_to(listening);
     REQUIRE(write(peer, "x", 1) == 1);

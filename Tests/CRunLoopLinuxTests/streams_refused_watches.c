@@ -116,15 +116,6 @@ static void note_pause(runloop_listener *listener, int error, void *info) {
     }
 }
 
-static int connect_to(int listening) {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    REQUIRE(getsockname(listening, (struct sockaddr *)&address, &size) == 0);
-    REQUIRE(connect(client, (struct sockaddr *)&address, size) == 0);
-    return client;
-}
-
 TEST("a listener that can't be watched again after a pause tries that until it can") {
     int descriptor = runloop_listen_abstract(own_name(), 0), connections = 0;
     const runloop_listener_config config = {.context.info = &connections,
@@ -132,9 +123,7 @@ TEST("a listener that can't be watched again after a pause tries that until it c
                                             .owns = true,
                                             .accepted = count_connection,
                                             .paused = note_pause};
-    runloop_listener *listener = NULL;
-    REQUIRE(descriptor >= 0 && runloop_listener_create(&config, &listener) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), listener, MODE) == 0);
+    runloop_listener *listener = add_listener(&config);
     int first = connect_to(descriptor);
     use_up_descriptors(0);
     RUN_UNTIL(MODE, connections == 1);
