@@ -393,28 +393,21 @@ TEST("the descriptor of a hosted run is ready when an alarm is") {
 }
 
 static struct calls of_shared;
-static runloop_alarm *shared;
 
 static void count_shared(runloop_alarm *alarm, int64_t date_ns, uint64_t missed, void *info) {
     (void)alarm, (void)date_ns, (void)info;
     of_shared.count += 1 + missed;
 }
 
-static void add_shared(void) {
-    add(shared, MODE);
-}
-
 TEST("an alarm in two loops is served by one of them for each date") {
     runloop_alarm_config config = {.date_ns = wall(), .interval_ns = HOUR, .fire = count_shared};
     REQUIRE(runloop_alarm_create(&config, &shared) == 0);
-    struct worker workers[2] = {{.prepare = add_shared}, {.prepare = add_shared}};
-    for (int i = 0; i < 2; i++)
-        start_worker(&workers[i]);
+    struct worker workers[2];
+    start_sharing(workers);
     for (int i = 0; i < 500; i++)
         step(HOUR);
     WAIT_UNTIL(of_shared.count >= 501);
-    for (int i = 0; i < 2; i++)
-        stop_worker(&workers[i]);
+    stop_sharing(workers);
     EXPECT_EQ(of_shared.count, 501);
     end_source(shared);
 }

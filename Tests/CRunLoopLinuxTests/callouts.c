@@ -25,11 +25,8 @@ static void note_exit(runloop_child *ended, const runloop_child_exit *exit, void
 
 static void make_children(runloop_source *made[2]) {
     for (int i = 0; i < 2; i++) {
-        pid_t pid = fork();
-        REQUIRE(pid >= 0);
-        if (pid == 0)
-            _exit(3);
-        const runloop_child_config config = {.context = COUNTED, .pid = pid, .reaps = true, .exited = note_exit};
+        const runloop_child_config config = {
+            .context = COUNTED, .pid = fork_child_that_exits(3), .reaps = true, .exited = note_exit};
         REQUIRE(runloop_child_create(&config, &made[i]) == 0);
     }
 }

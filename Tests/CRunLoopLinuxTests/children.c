@@ -17,23 +17,6 @@ static runloop_child *add_child(pid_t pid, bool reaps, struct ends *ends) {
     return add_child_with(&config);
 }
 
-/// A child that runs until it is killed.
-static pid_t start_child(void) {
-    pid_t pid = fork();
-    REQUIRE(pid >= 0);
-    while (pid == 0)
-        pause();
-    return pid;
-}
-
-static pid_t start_child_that_exits(int status) {
-    pid_t pid = fork();
-    REQUIRE(pid >= 0);
-    if (pid == 0)
-        _exit(status);
-    return pid;
-}
-
 static bool is_zombie(pid_t pid) {
     siginfo_t info = {0};
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
@@ -49,7 +32,7 @@ static int pidfd_of(pid_t pid) {
 
 TEST("an adopted child is reported once, with its status, and reaped") {
     struct ends ends = {0};
-    pid_t pid = start_child_that_exits(42);
+    pid_t pid = fork_child_that_exits(42);
     runloop_child *child = add_child(pid, true, &ends);
     EXPECT_EQ(runloop_child_get_pid(child), pid);
     run_for(MODE, 30 * SECOND);
@@ -93,7 +76,7 @@ TEST("a watched child is left to its owner, with its status and what it used") {
 
 TEST("a signal that ends a child is reported, with the core that it dumped") {
     struct ends ends = {0};
-    runloop_child *child = add_child(start_child(), true, &ends);
+    runloop_child *child = add_child(fork_child(), true, &ends);
     EXPECT_EQ(runloop_child_send_signal(child, 1000), -EINVAL);
     EXPECT_EQ(runloop_child_send_signal(child, SIGTERM), 0);
     run_for(MODE, 30 * SECOND);
@@ -120,7 +103,7 @@ TEST("a signal that ends a child is reported, with the core that it dumped") {
 
 TEST("a child that has ended already is reported at once") {
     struct ends ends = {0};
-    pid_t pid = start_child_that_exits(3);
+    pid_t pid = fork_child_that_exits(3);
     WAIT_UNTIL(is_zombie(pid));
     runloop_child *child = add_child(pid, true, &ends);
     poll_mode(MODE);
@@ -132,7 +115,7 @@ TEST("a pidfd from elsewhere remains its owner's") {
     need_proc();
     struct ends ends = {0};
     run_for(MODE, 0);
-    pid_t pid = start_child();
+    pid_t pid = fork_child();
     int pidfd = pidfd_of(pid), descriptors = count_descriptors() - 1;
     REQUIRE(pidfd >= 0);
     runloop_child_config config = {.context.info = &ends, .pidfd = pidfd, .exited = note_end};
@@ -162,7 +145,7 @@ static bool kernel_remembers_exits(void) {
 
 TEST("if its owner reaps a watched child first, the end is reported all the same") {
     struct ends ends = {0};
-    pid_t pid = start_child_that_exits(9);
+    pid_t pid = fork_child_that_exits(9);
     runloop_child_config config = {.context.info = &ends, .pid = pid, .exited = note_end};
     runloop_child *child = add_child_with(&config);
     REQUIRE(waitpid(pid, NULL, 0) == pid);
@@ -177,7 +160,7 @@ TEST("if its owner reaps a watched child first, the end is reported all the same
 TEST("children that nobody can wait for are reported: SIGCHLD is ignored") {
     struct ends ends = {0};
     signal(SIGCHLD, SIG_IGN);
-    runloop_child *child = add_child(start_child(), true, &ends);
+    runloop_child *child = add_child(fork_child(), true, &ends);
     EXPECT_EQ(runloop_child_send_signal(child, SIGKILL), 0);
     run_for(MODE, 30 * SECOND);
     EXPECT_EQ(ends.count, 1);
@@ -192,7 +175,7 @@ TEST("a process that is not a child can be watched, and not adopted") {
     REQUIRE(pipe(told) == 0);
     pid_t pid = fork();
     if (pid == 0) {
-        grandchild = start_child();
+        grandchild = fork_child();
         _exit(write(told[1], &grandchild, sizeof grandchild) != sizeof grandchild);
     }
     REQUIRE(read(told[0], &grandchild, sizeof grandchild) == sizeof grandchild);
@@ -245,7 +228,7 @@ TEST("a child that is given up leaves nothing") {
     struct ends ends = {0};
     runloop_current();
     int before = count_descriptors();
-    pid_t pid = start_child();
+    pid_t pid = fork_child();
     runloop_child *child = add_child(pid, true, &ends);
     runloop_source_invalidate(child);
     kill(pid, SIGKILL);
@@ -261,24 +244,17 @@ TEST("a child that is given up leaves nothing") {
 }
 
 static struct ends of_shared;
-static runloop_child *shared;
-
-static void add_shared(void) {
-    REQUIRE(runloop_add_source(runloop_current(), shared, MODE) == 0);
-}
 
 TEST("a child in the loops of two threads is reported by one of them") {
     for (int round = 0; round < 20; round++) {
         runloop_child_config config = {
-            .context.info = &of_shared, .pid = start_child(), .reaps = true, .exited = note_end};
+            .context.info = &of_shared, .pid = fork_child(), .reaps = true, .exited = note_end};
         REQUIRE(runloop_child_create(&config, &shared) == 0);
-        struct worker workers[2] = {{.prepare = add_shared}, {.prepare = add_shared}};
-        for (int i = 0; i < 2; i++)
-            start_worker(&workers[i]);
+        struct worker workers[2];
+        start_sharing(workers);
         EXPECT_EQ(runloop_child_send_signal(shared, SIGKILL), 0);
         WAIT_UNTIL(of_shared.count > round);
-        for (int i = 0; i < 2; i++)
-            stop_worker(&workers[i]);
+        stop_sharing(workers);
         EXPECT_EQ(of_shared.count, round + 1);
         runloop_source_release(shared);
     }
@@ -288,7 +264,7 @@ TEST("a child in the loops of two threads is reported by one of them") {
 
 TEST("what is no process, gone, or no pidfd is refused") {
     runloop_child *child = NULL;
-    pid_t gone = start_child_that_exits(0);
+    pid_t gone = fork_child_that_exits(0);
     REQUIRE(waitpid(gone, NULL, 0) == gone);
     int ends[2];
     REQUIRE(pipe(ends) == 0);
@@ -303,7 +279,7 @@ TEST("what is no process, gone, or no pidfd is refused") {
 }
 
 TEST("without descriptors there is an error, and the child is still there") {
-    pid_t pid = start_child_that_exits(5);
+    pid_t pid = fork_child_that_exits(5);
     use_up_descriptors(0);
     runloop_child *child = NULL;
     EXPECT_EQ(runloop_child_create(&(runloop_child_config){.pid = pid, .reaps = true}, &child), -EMFILE);
@@ -314,7 +290,7 @@ TEST("without descriptors there is an error, and the child is still there") {
 }
 
 TEST("a kernel without pidfds, or a sandbox that refuses them, is named as such, and nothing is reaped") {
-    pid_t pid = start_child_that_exits(5);
+    pid_t pid = fork_child_that_exits(5);
     runloop_child *child = NULL;
     refuse(SYS_pidfd_open, EPERM);
     EXPECT_EQ(runloop_child_create(&(runloop_child_config){.pid = pid, .reaps = true}, &child), -ENOSYS);
@@ -341,7 +317,7 @@ TEST("signals that interrupt everything disturb no child") {
     REQUIRE(pthread_create(&storm, NULL, signal_all_the_time, &stop) == 0);
     struct ends ends = {0};
     for (int i = 0; i < 50; i++) {
-        runloop_child *child = add_child(start_child_that_exits(i), true, &ends);
+        runloop_child *child = add_child(fork_child_that_exits(i), true, &ends);
         RUN_UNTIL(MODE, ends.count == i + 1);
         EXPECT_EQ(ends.last.status, i);
         runloop_source_release(child);
@@ -360,13 +336,13 @@ static void release_inherited(void) {
     EXPECT_EQ(of_inherited.count, 0);
     runloop_source_release(inherited);
     struct ends ends = {0};
-    runloop_child *own = add_child(start_child_that_exits(1), true, &ends);
+    runloop_child *own = add_child(fork_child_that_exits(1), true, &ends);
     RUN_UNTIL(MODE, ends.count == 1);
     runloop_source_release(own);
 }
 
 TEST("a forked child gets no report of what it inherited, and has children of its own") {
-    pid_t pid = start_child();
+    pid_t pid = fork_child();
     inherited = add_child(pid, true, &of_inherited);
     EXPECT_EQ(status_of_child(release_inherited), 0);
     EXPECT_EQ(of_inherited.count, 0);

@@ -174,9 +174,7 @@ static void release_at_end(runloop_child *child, const runloop_child_exit *exit,
 
 TEST("a child that somebody else started can be ended, too, in its own call it has ended, and released there") {
     int count = 0;
-    pid_t pid = fork();
-    while (pid == 0)
-        pause();
+    pid_t pid = fork_child();
     runloop_child *child = NULL;
     const runloop_child_config config = {.context.info = &count, .pid = pid, .reaps = true, .exited = release_at_end};
     REQUIRE(runloop_child_create(&config, &child) == 0 && runloop_add_source(runloop_current(), child, MODE) == 0);
@@ -196,9 +194,7 @@ TEST("a process that is not a child gets each step, and is reported when it has 
     pid_t pid = fork();
     if (pid == 0) {
         signal(SIGTERM, SIG_IGN);
-        grandchild = fork();
-        while (grandchild == 0)
-            pause();
+        grandchild = fork_child();
         _exit(write(told[1], &grandchild, sizeof grandchild) != sizeof grandchild);
     }
     REQUIRE(read(told[0], &grandchild, sizeof grandchild) == sizeof grandchild && waitpid(pid, NULL, 0) == pid);

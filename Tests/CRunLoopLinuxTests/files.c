@@ -252,7 +252,6 @@ TEST("a watch that ends in its own call is not called again, and leaves no descr
     EXPECT_EQ(count_descriptors(), before);
 }
 
-static runloop_watch *shared;
 static _Atomic int shared_count;
 
 static void count_created(runloop_watch *watch, const runloop_change *changes, size_t count, void *info) {
@@ -261,26 +260,20 @@ static void count_created(runloop_watch *watch, const runloop_change *changes, s
         shared_count += changes[i].kind == RUNLOOP_CHANGE_CREATED;
 }
 
-static void add_shared(void) {
-    REQUIRE(runloop_add_source(runloop_current(), shared, MODE) == 0);
-}
-
 TEST("a watch in two loops tells each change in one of them") {
     enter_folder();
     REQUIRE(mkdir("t", 0777) == 0);
     runloop_watch_config config = {.path = "t", .scope = RUNLOOP_WATCH_TREE, .changed = count_created};
     REQUIRE(runloop_watch_create(&config, &shared) == 0);
-    struct worker workers[2] = {{.prepare = add_shared}, {.prepare = add_shared}};
-    for (int i = 0; i < 2; i++)
-        start_worker(&workers[i]);
+    struct worker workers[2];
+    start_sharing(workers);
     for (int i = 0; i < 500; i++) {
         char path[32];
         snprintf(path, sizeof path, "t/%d", i);
         REQUIRE(mkdir(path, 0777) == 0);
     }
     WAIT_UNTIL(shared_count >= 500);
-    for (int i = 0; i < 2; i++)
-        stop_worker(&workers[i]);
+    stop_sharing(workers);
     EXPECT_EQ(shared_count, 500);
     end_watch(shared);
 }

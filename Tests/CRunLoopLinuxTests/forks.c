@@ -146,11 +146,8 @@ static void note_end_of_mode(runloop_source *source, runloop *loop, const char *
 }
 
 TEST("R123 a child that is forked when an ended one leaves its mode is not told of the end") {
-    pid_t pid = fork();
-    REQUIRE(pid >= 0);
-    if (pid == 0)
-        _exit(0);
-    const runloop_child_config config = {.pid = pid, .reaps = true, .exited = note_exit, .cancel = note_end_of_mode};
+    const runloop_child_config config = {
+        .pid = fork_child_that_exits(0), .reaps = true, .exited = note_exit, .cancel = note_end_of_mode};
     runloop_child *ended;
     REQUIRE(runloop_child_create(&config, &ended) == 0);
     REQUIRE(runloop_add_source(runloop_current(), ended, MODE) == 0);

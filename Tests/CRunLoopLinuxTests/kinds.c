@@ -143,9 +143,7 @@ TEST("a child, an output, a listener and a channel tell that they leave a loop, 
     int ends[2], sockets[2];
     REQUIRE(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
     REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0);
-    pid_t pid = fork();
-    if (pid == 0)
-        _exit(0);
+    pid_t pid = fork_child_that_exits(0);
     runloop_source *object = NULL;
     const runloop_child_config child = {.context.info = "child", .pid = pid, .reaps = true, .cancel = trace_cancel};
     REQUIRE(runloop_child_create(&child, &object) == 0);

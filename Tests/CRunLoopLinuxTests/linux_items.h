@@ -55,6 +55,45 @@ static inline struct sigaction action_of(int number) {
     return action;
 }
 
+//===-- a source in the loops of two threads --------------------------------------------------------------------------===//
+
+static runloop_source *shared;
+
+static inline void add_shared(void) {
+    REQUIRE(runloop_add_source(runloop_current(), shared, MODE) == 0);
+}
+
+static inline void start_sharing(struct worker workers[2]) {
+    for (int i = 0; i < 2; i++) {
+        workers[i] = (struct worker){.prepare = add_shared};
+        start_worker(&workers[i]);
+    }
+}
+
+static inline void stop_sharing(struct worker workers[2]) {
+    stop_worker(&workers[0]);
+    stop_worker(&workers[1]);
+}
+
+//===-- child processes ----------------------------------------------------------------------------------------------===//
+
+/// That runs until it is killed.
+static inline pid_t fork_child(void) {
+    pid_t pid = fork();
+    REQUIRE(pid >= 0);
+    while (pid == 0)
+        pause();
+    return pid;
+}
+
+static inline pid_t fork_child_that_exits(int status) {
+    pid_t pid = fork();
+    REQUIRE(pid >= 0);
+    if (pid == 0)
+        _exit(status);
+    return pid;
+}
+
 //===-- listeners and their clients ----------------------------------------------------------------------------------===//
 
 /// In MODE of the calling thread's loop. One reference.

@@ -256,8 +256,6 @@ TEST("a burst wakes a sleeping loop once") {
     runloop_source_release(port);
 }
 
-static runloop_port *shared;
-
 static void *make_on_thread(void *argument) {
     (void)argument;
     shared = make_port(runloop_current(), &(runloop_port_config){0});

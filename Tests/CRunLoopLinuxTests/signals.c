@@ -86,11 +86,6 @@ TEST("sources for one signal in the loops of several threads all receive it, and
 }
 
 static struct tally of_shared;
-static runloop_signal *shared;
-
-static void add_shared(void) {
-    REQUIRE(runloop_add_source(runloop_current(), shared, MODE) == 0);
-}
 
 /// On several threads at once.
 static void count_shared(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info) {
@@ -101,17 +96,15 @@ static void count_shared(runloop_signal *signal, const runloop_signal_arrival *a
 TEST("a source in two loops is called by one of them for each arrival") {
     runloop_signal_config config = {.number = SIGRTMIN + 1, .receive = count_shared};
     REQUIRE(runloop_signal_create(&config, &shared) == 0);
-    struct worker workers[2] = {{.prepare = add_shared}, {.prepare = add_shared}};
-    for (int i = 0; i < 2; i++)
-        start_worker(&workers[i]);
+    struct worker workers[2];
+    start_sharing(workers);
     for (uint64_t i = 0; i < 1000; i++) {
         REQUIRE(sigqueue(getpid(), SIGRTMIN + 1, (union sigval){0}) == 0);
         if (!KERNEL_QUEUES_SIGNALS)
             WAIT_UNTIL(of_shared.arrivals > i);
     }
     WAIT_UNTIL(of_shared.arrivals >= 1000);
-    for (int i = 0; i < 2; i++)
-        stop_worker(&workers[i]);
+    stop_sharing(workers);
     EXPECT_EQ(of_shared.arrivals, 1000);
     end_source(shared);
 }
