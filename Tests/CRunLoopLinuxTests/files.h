@@ -97,6 +97,13 @@ static inline int count_kernel_watches(void) {
     return count_in_instances(true);
 }
 
+/// Runs in the mode until something is told.
+#define EXPECT_TOLD_IN(mode, expected)                                                                                 \
+    do {                                                                                                               \
+        RUN_UNTIL(mode, trace_contains("|"));                                                                          \
+        EXPECT_TRACE(expected);                                                                                        \
+    } while (0)
+
 /// Serves what the kernel has noted by now.
 #define EXPECT_TOLD(expected)                                                                                          \
     do {                                                                                                               \

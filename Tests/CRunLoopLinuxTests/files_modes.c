@@ -40,8 +40,7 @@ TEST("a watch is not called in runs of another mode, by whose watch its change w
     write_file("2", "text");
     run_for(OTHER_MODE, 10 * MS);
     EXPECT_TRACE("+2 |");
-    RUN_UNTIL(MODE, trace_contains("|"));
-    EXPECT_TRACE("+1 |");
+    EXPECT_TOLD_IN(MODE, "+1 |");
     // Nothing is left of it for either.
     poll_mode(MODE);
     poll_mode(OTHER_MODE);
@@ -53,8 +52,7 @@ TEST("a watch is not called in runs of another mode, by whose watch its change w
     EXPECT_TRACE("");
     remove_from(one, MODE);
     add_to(one, OTHER_MODE);
-    RUN_UNTIL(OTHER_MODE, trace_contains("|"));
-    EXPECT_TRACE("*1 |");
+    EXPECT_TOLD_IN(OTHER_MODE, "*1 |");
     end_watch(one);
     end_watch(other);
 }
@@ -85,8 +83,7 @@ TEST("what is noticed while a watch is paused waits until it is woken, also if a
     EXPECT_TRACE("+2 |");
     EXPECT_EQ(runloop_source_set_events(watch, RUNLOOP_READABLE), 0);
     EXPECT_EQ(runloop_source_wake(watch), 0);
-    RUN_UNTIL(MODE, trace_contains("|"));
-    EXPECT_TRACE("+1 |");
+    EXPECT_TOLD_IN(MODE, "+1 |");
     end_watch(watch);
     end_watch(other);
 }
@@ -123,11 +120,9 @@ TEST("common modes, one of them later, have the watch and are finished without i
     add_to(watch, RUNLOOP_COMMON_MODES);
     REQUIRE(runloop_add_common_mode(loop, OTHER_MODE) == 0);
     write_file("1", "text");
-    RUN_UNTIL(MODE, trace_contains("|"));
-    EXPECT_TRACE("+1 |");
+    EXPECT_TOLD_IN(MODE, "+1 |");
     write_file("1", "more");
-    RUN_UNTIL(OTHER_MODE, trace_contains("|"));
-    EXPECT_TRACE("*1 |");
+    EXPECT_TOLD_IN(OTHER_MODE, "*1 |");
     remove_from(watch, OTHER_MODE);
     write_file("1", "more");
     RUN_UNTIL(MODE, trace_contains("|"));
@@ -228,8 +223,7 @@ TEST("a watch that another thread makes, adds, removes and adds again is told wh
         poll_mode(MODE);
         EXPECT_TRACE("");
         on_new_thread(add_moved, NULL);
-        RUN_UNTIL(MODE, trace_contains("|"));
-        EXPECT_TRACE(i == 0 ? "+1 |" : "*1 |");
+        EXPECT_TOLD_IN(MODE, i == 0 ? "+1 |" : "*1 |");
         on_new_thread(remove_moved, NULL);
     }
     end_watch(moved);
@@ -323,8 +317,7 @@ TEST("a thread may end with watches of its own and of others, which go on") {
     add_to(moved, MODE);
     on_new_thread(watch_in_vain, NULL);
     EXPECT_EQ(count_in_instances(false), before + 1);
-    RUN_UNTIL(MODE, trace_contains("|"));
-    EXPECT_TRACE("+1 |");
+    EXPECT_TOLD_IN(MODE, "+1 |");
     end_watch(moved);
     EXPECT_EQ(count_in_instances(false), before);
 }
@@ -347,8 +340,7 @@ static void use_child(void) {
     EXPECT_EQ(count_in_instances(false), instances + 1);
     add_to(own, MODE);
     write_file("1", "more");
-    RUN_UNTIL(MODE, trace_contains("|"));
-    EXPECT_TRACE("*1 |");
+    EXPECT_TOLD_IN(MODE, "*1 |");
     end_watch(own);
     EXPECT_EQ(count_in_instances(false), instances);
 }
