@@ -1,6 +1,7 @@
 // callouts.c — in the call-out of each kind of object it is released, the process forked, and the thread ended: others are still told, a child
 // is not, and nothing is left over. Channels and ports, which call out in several ways: channels_callouts.c, ports_source.c.
 #include "callouts.h"
+#include "clocks.h"
 
 /// In each call-out. Who invalidates an object there releases it, too.
 static void act_on(runloop_source *object) {
@@ -48,6 +49,19 @@ static void make_alarms(runloop_source *made[2]) {
         .context = COUNTED, .date_ns = 1, .interval_ns = INT64_MAX / 2, .fire = note_alarm};
     for (int i = 0; i < 2; i++)
         REQUIRE(runloop_alarm_create(&config, &made[i]) == 0);
+}
+
+static void note_clock_change(runloop_clock_watch *watch, const runloop_clock_change *change, void *info) {
+    (void)info;
+    EXPECT(change->step_ns > 0);
+    act_on(watch);
+}
+
+static void make_clock_watches(runloop_source *made[2]) {
+    const runloop_clock_watch_config config = {.context = COUNTED, .changed = note_clock_change};
+    for (int i = 0; i < 2; i++)
+        REQUIRE(runloop_clock_watch_create(&config, &made[i]) == 0);
+    step(HOUR);
 }
 
 static void note_accepted(runloop_listener *listener, int descriptor, void *info) {
@@ -229,6 +243,7 @@ static struct kind {
     void (*check)(void); ///< NULL: there is nothing else to be seen, or to be closed
 } kinds[] = {{"children", make_children, check_children},
              {"alarms", make_alarms, NULL},
+             {"clock watches", make_clock_watches, NULL},
              {"listeners", make_listeners, NULL},
              {"listeners that have failed", make_failed_listeners, NULL},
              {"connects", make_connects, check_connects},

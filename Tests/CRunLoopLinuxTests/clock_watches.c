@@ -1,4 +1,4 @@
-// clock_watches.c — steps of the wall clock and suspensions as a source, on clocks of the test's own.
+// clock_watches.c — steps of the wall clock and suspensions as a source, on clocks of the test's own. What is done in a call-out: callouts.c.
 #include "clocks.h"
 
 /// Between two readings of the test's clocks, also on a busy machine; a hundredth of what the tests step.
@@ -8,17 +8,16 @@
 struct told {
     _Atomic uint64_t count;
     int64_t step_ns, suspended_ns;
-    runloop_clock_watch *watch;
     void (*then)(struct told *told);
 };
 
 static void note_change(runloop_clock_watch *watch, const runloop_clock_change *change, void *info) {
+    (void)watch;
     struct told *told = info;
     EXPECT(change->step_ns || change->suspended_ns);
     EXPECT(change->suspended_ns >= 0);
     // All steps in this file are longer than a second; a part of one would be a mistake in the reading.
     EXPECT(change->step_ns == 0 || llabs(change->step_ns) > SECOND / 2);
-    told->watch = watch;
     told->step_ns += change->step_ns;
     told->suspended_ns += change->suspended_ns;
     told->count++;
@@ -185,32 +184,6 @@ TEST("a step ends the sleep of a loop; in a storm the sum is right") {
     end_source(last);
 }
 
-static void release_info(void *info) {
-    (void)info;
-    trace("released");
-}
-
-static void release_watch(struct told *told) {
-    end_source(told->watch);
-    step(HOUR);
-    trace("called");
-}
-
-TEST("a watch that is invalidated and released in its own call is freed after it") {
-    runloop_current();
-    int before = count_descriptors();
-    struct told told = {.then = release_watch};
-    runloop_clock_watch_config config = {.context = {.info = &told, .release = release_info}, .changed = note_change};
-    runloop_clock_watch *watch;
-    REQUIRE(runloop_clock_watch_create(&config, &watch) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), watch, MODE) == 0);
-    step(HOUR);
-    handle_one(MODE);
-    EXPECT_TRACE("called released");
-    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_FINISHED);
-    EXPECT_EQ(count_descriptors(), before);
-}
-
 static struct told of_parent;
 static runloop_clock_watch *of_parent_watch;
 
@@ -233,32 +206,6 @@ TEST("a forked child never calls an inherited watch") {
     handle_one(MODE);
     EXPECT_TOLD(of_parent, 1, HOUR, 0);
     end_source(of_parent_watch);
-}
-
-static void end_thread_in_call(runloop_clock_watch *watch, const runloop_clock_change *change, void *info) {
-    (void)watch, (void)change;
-    ++*(int *)info;
-    pthread_exit(NULL);
-}
-
-static void *run_until_step(void *info) {
-    const runloop_clock_watch_config config = {.context.info = info, .changed = end_thread_in_call};
-    runloop_clock_watch *watch = NULL;
-    REQUIRE(runloop_clock_watch_create(&config, &watch) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), watch, MODE) == 0);
-    runloop_source_release(watch);
-    step(HOUR);
-    run_for(MODE, 30 * SECOND);
-    return NULL;
-}
-
-TEST("a thread may end in the call, and nothing is left over") {
-    int calls = 0;
-    on_new_thread(run_until_step, &calls);
-    int before = count_descriptors();
-    on_new_thread(run_until_step, &calls);
-    EXPECT_EQ(calls, 2);
-    EXPECT_EQ(count_descriptors(), before);
 }
 
 static int create_watch(void) {
