@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "../CRunLoopCoreTests/items.h"
+#include "../CRunLoopCoreTests/forks.h"
 #include "runloop_diagnostics.h"
 
 static char folder[64], path[96];
@@ -294,6 +294,14 @@ TEST("clients that send garbage, hang up or never read leave the others their an
     remove_path();
 }
 
+static void connect_as_nobody(void) {
+    REQUIRE(setgid(65534) == 0 && setuid(65534) == 0);
+    int descriptor = connect_to(path);
+    char byte;
+    // The end of the stream, unless the kernel refuses already.
+    EXPECT(descriptor >= 0 && read(descriptor, &byte, 1) == 0);
+}
+
 TEST("another user is sent nothing, even if the file's mode lets it in") {
     if (geteuid() != 0)
         LEAVE_OUT("Only the superuser can be another user.");
@@ -301,19 +309,20 @@ TEST("another user is sent nothing, even if the file's mode lets it in") {
     EXPECT_EQ(runloop_publish(path), 0);
     chmod(folder, 0755);
     chmod(path, 0666);
-    pid_t child = fork();
-    if (child == 0) {
-        if (setgid(65534) || setuid(65534))
-            _exit(1);
-        int descriptor = connect_to(path);
-        char byte;
-        // The end of the stream, unless the kernel refuses already.
-        _exit(descriptor >= 0 && read(descriptor, &byte, 1) == 0 ? 0 : 2);
-    }
-    int status;
-    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+    expect_in_child(fork, connect_as_nobody);
     EXPECT_EQ(ask_for(path, "\"loop\":"), 1);
     remove_path();
+}
+
+static void publish_in_child(void) {
+    runloop_unpublish();
+    EXPECT_EQ(runloop_publish(path), -EADDRINUSE);
+    char own[112];
+    snprintf(own, sizeof own, "%s-own", path);
+    EXPECT_EQ(runloop_publish(own), 0);
+    EXPECT_EQ(ask_for(own, "\"loop\":"), 1);
+    runloop_unpublish();
+    EXPECT(access(own, F_OK) != 0);
 }
 
 TEST("a forked child isn't published, leaves its parent's socket, and may have its own") {
@@ -321,21 +330,7 @@ TEST("a forked child isn't published, leaves its parent's socket, and may have i
         LEAVE_OUT("The sanitizer allows a forked child no threads.");
     make_path();
     EXPECT_EQ(runloop_publish(path), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        runloop_unpublish();
-        EXPECT_EQ(runloop_publish(path), -EADDRINUSE);
-        char own[112];
-        snprintf(own, sizeof own, "%s-own", path);
-        EXPECT_EQ(runloop_publish(own), 0);
-        EXPECT_EQ(ask_for(own, "\"loop\":"), 1);
-        runloop_unpublish();
-        EXPECT(access(own, F_OK) != 0);
-        fflush(NULL);
-        _exit(test_failures ? 1 : 0);
-    }
-    int status;
-    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+    expect_in_child(fork, publish_in_child);
     EXPECT_EQ(ask_for(path, "\"loop\":"), 1);
     remove_path();
 }

@@ -1,11 +1,12 @@
 // report.c — a loop explained, as text and as JSON.
-#include "../CRunLoopCoreTests/items.h"
+#include "../CRunLoopCoreTests/forks.h"
 #include "runloop_diagnostics.h"
 
 #include <locale.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+/// The last report.
 static char *text;
 
 static bool reports(const char *part) {
@@ -24,13 +25,6 @@ TEST("a report says what keeps a mode alive, by name") {
     EXPECT(reports("mode test: a run in it goes on because of 1 source and 1 timer; 1 observer\n"));
     EXPECT(reports("signalled source “keeper”\n"));
     EXPECT(reports("timer “clock.c:3”, due never\n"));
-    free(text);
-}
-
-TEST("a report says of an empty mode that a run in it would end") {
-    runloop_source_invalidate(keep_mode(MODE));
-    EXPECT(reports("mode test: a run in it would end, unless there are tasks for it; 0 observers\n"));
-    free(text);
 }
 
 TEST("a report says what waits for a run: a signal, a date, a descriptor") {
@@ -55,7 +49,6 @@ TEST("a report says what waits for a run: a signal, a date, a descriptor") {
     runloop_source_set_events(descriptor, 0);
     snprintf(line, sizeof line, "descriptor %d, paused\n", counter);
     EXPECT(reports(line));
-    free(text);
 }
 
 TEST("a timer whose date is as far in the past as can be is overdue, and waits longest") {
@@ -63,7 +56,6 @@ TEST("a timer whose date is as far in the past as can be is overdue, and waits l
     runloop_timer_set_name(add_timer(MODE, INT64_MIN, 0, trace_fire, ""), "first", 0);
     EXPECT(reports("timer “first”, overdue for 9223372036."));
     EXPECT(reports("waits longest: the timer “first” in mode test, for 9223372036."));
-    free(text);
 }
 
 TEST("a timer without a name that waits longest is told by its address") {
@@ -71,7 +63,6 @@ TEST("a timer without a name that waits longest is told by its address") {
     snprintf(line, sizeof line, "waits longest: the timer %p in mode test, for ",
              (void *)add_timer(MODE, runloop_now_ns() - SECOND, 0, trace_fire, ""));
     EXPECT(reports(line));
-    free(text);
 }
 
 TEST("a report says what is readable in a mode with more items than the process may have descriptors") {
@@ -83,7 +74,6 @@ TEST("a report says what is readable in a mode with more items than the process 
         add_timer(MODE, RUNLOOP_NEVER, 0, trace_fire, "t");
     add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, trace_ready, "d");
     EXPECT(reports(", readable  <- waits for a run in this mode\n"));
-    free(text);
 }
 
 /// A call-out, in which the loop is reported on.
@@ -127,7 +117,6 @@ TEST("a report that is made in a call-out names it, and what waits for it; witho
         poll_mode(MODE);
         EXPECT_EQ(runloop_statistics_start(), 0);
     }
-    free(text);
 }
 
 static void report_with_stack(void *info) {
@@ -149,7 +138,6 @@ TEST("a report has the stack of a loop in a call-out, if it is asked for") {
     runloop_post(runloop_current(), MODE, report_with_stack, NULL, NULL);
     poll_mode(MODE);
     EXPECT(reports("mode test: a run in it goes on"));
-    free(text);
 }
 
 static void report_in_source(runloop_source *source, void *info) {
@@ -177,7 +165,6 @@ TEST("a report in a nested run lists the call-outs around it, and the mode that 
     runloop_post(runloop_current(), MODE, run_inner, NULL, NULL);
     runloop_timer_set_name(add_timer(MODE, 1, 0, trace_fire, ""), "outer", 0);
     poll_mode(MODE);
-    free(text);
 }
 
 enum { SPINS = 1100 };
@@ -203,7 +190,6 @@ TEST("a loop that has not slept for many iterations is spinning, and what is rea
     runloop_source *source = add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, report_in_spin, &turns);
     runloop_source_set_name(source, "never read", 0);
     run_for(MODE, RUNLOOP_FOREVER);
-    free(text);
 }
 
 static runloop_timer *tolerant;
@@ -235,15 +221,6 @@ TEST("a loop that sleeps is asleep, and a timer within its tolerance does not ke
     EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
     pthread_join(reporter, NULL);
     EXPECT(is_seen);
-    free(text);
-}
-
-TEST("a report has the statistics, if they were started") {
-    keep_mode(MODE);
-    EXPECT_EQ(runloop_statistics_start(), 0);
-    poll_mode(MODE);
-    EXPECT(reports("1 iterations with 0 sleeps, call-outs: 0 of observer"));
-    free(text);
 }
 
 TEST("as JSON, a report is one line, and odd names do no harm") {
@@ -330,7 +307,6 @@ TEST("a report lists the tasks that whoever has them gives, a line each, until n
     free(report);
     runloop_report_set_tasks(NULL);
     EXPECT(!reports("  tasks:\n"));
-    free(text);
 }
 
 static void *report_all_the_time(void *loop) {
@@ -359,14 +335,15 @@ TEST("another thread makes reports while the loop runs and its items come and go
     pthread_join(reporter, NULL);
 }
 
+static runloop *inherited;
+
+static void report_on_inherited(void) {
+    EXPECT(!runloop_copy_report(inherited, RUNLOOP_REPORT_TEXT));
+}
+
 TEST("there is no report about nothing, and none about a loop of the parent process") {
     EXPECT(!runloop_copy_report(NULL, RUNLOOP_REPORT_TEXT));
     keep_mode(MODE);
-    runloop *loop = runloop_current();
-    pid_t child = fork();
-    if (child == 0)
-        _exit(runloop_copy_report(loop, RUNLOOP_REPORT_TEXT) ? 1 : 0);
-    int status;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    EXPECT_EQ(status, 0);
+    inherited = runloop_current();
+    expect_in_child(fork, report_on_inherited);
 }

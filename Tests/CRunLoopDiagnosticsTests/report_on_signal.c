@@ -1,5 +1,5 @@
 // report_on_signal.c — a signal makes the process say what its loops have, even when they hang.
-#include "../CRunLoopCoreTests/items.h"
+#include "../CRunLoopCoreTests/forks.h"
 #include "runloop_diagnostics.h"
 
 #include <dirent.h>
@@ -104,26 +104,23 @@ TEST("all followed loops are reported on, as long as their threads are there") {
     EXPECT(!strstr(text, "of thread"));
 }
 
+static void report_in_child(void) {
+    kill(getpid(), SIGUSR1);
+    add_far_timer("of child");
+    // Under its sanitizer such a child can't start threads.
+    if (!UNDER_THREAD_SANITIZER) {
+        EXPECT_EQ(runloop_report_on_signal(SIGUSR1, RUNLOOP_REPORT_TEXT), 0);
+        kill(getpid(), SIGUSR1);
+        read_until("“of child”", 1);
+    }
+    EXPECT(!strstr(text, "of parent"));
+}
+
 TEST("a forked child reports nothing before it asks for that itself") {
     EXPECT_EQ(runloop_report_on_signal(SIGUSR1, RUNLOOP_REPORT_TEXT), 0);
     redirect();
     add_far_timer("of parent");
-    pid_t child = fork();
-    if (child == 0) {
-        kill(getpid(), SIGUSR1);
-        add_far_timer("of child");
-        // Under its sanitizer such a child can't start threads.
-        if (!UNDER_THREAD_SANITIZER) {
-            EXPECT_EQ(runloop_report_on_signal(SIGUSR1, RUNLOOP_REPORT_TEXT), 0);
-            kill(getpid(), SIGUSR1);
-            read_until("“of child”", 1);
-        }
-        EXPECT(!strstr(text, "of parent"));
-        _exit(test_failures ? 1 : 0);
-    }
-    int status;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    expect_in_child(fork, report_in_child);
     kill(getpid(), SIGUSR1);
     read_until("“of parent”", 1);
 }

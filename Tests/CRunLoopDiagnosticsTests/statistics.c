@@ -1,5 +1,5 @@
 // statistics.c — what the statistics of a loop count.
-#include "../CRunLoopCoreTests/items.h"
+#include "../CRunLoopCoreTests/forks.h"
 #include "runloop_diagnostics.h"
 
 #include <sys/wait.h>
@@ -28,16 +28,17 @@ TEST("statistics that were never started can't be read") {
     EXPECT_EQ(runloop_statistics_copy(runloop_current(), &counted), -ENOENT);
 }
 
+static runloop *inherited;
+
+static void read_inherited(void) {
+    runloop_statistics counted;
+    EXPECT_EQ(runloop_statistics_copy(inherited, &counted), -ENOENT);
+}
+
 TEST("statistics of a loop of the parent process can't be read") {
     EXPECT_EQ(runloop_statistics_start(), 0);
-    runloop_statistics counted;
-    runloop *loop = runloop_current();
-    pid_t child = fork();
-    if (child == 0)
-        _exit(runloop_statistics_copy(loop, &counted) == -ENOENT ? 0 : 1);
-    int status;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    EXPECT_EQ(status, 0);
+    inherited = runloop_current();
+    expect_in_child(fork, read_inherited);
 }
 
 TEST("runs, iterations and call-outs are counted by kind, from the start on") {

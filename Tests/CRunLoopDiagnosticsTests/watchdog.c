@@ -1,5 +1,5 @@
 // watchdog.c — hangs and spins are reported once, and what only looks like one is not.
-#include "../CRunLoopCoreTests/items.h"
+#include "../CRunLoopCoreTests/forks.h"
 #include "runloop_diagnostics.h"
 
 /// What was reported, as lines.
@@ -117,25 +117,22 @@ TEST("a signal that the program handles is left to it") {
     WAIT_UNTIL(release_count == 1);
 }
 
+static void watch_in_child(void) {
+    runloop_watchdog_stop();
+    EXPECT_EQ(release_count, 0);
+    // Under its sanitizer such a child can't start threads.
+    if (UNDER_THREAD_SANITIZER)
+        return;
+    watch(SECOND, 0);
+    WAIT_UNTIL(thread_exists("runloop-watch"));
+    runloop_watchdog_stop();
+    WAIT_UNTIL(release_count == 1);
+}
+
 TEST("a forked child has no watchdog, and can have one of its own") {
     need_proc();
     watch(SECOND, 0);
-    pid_t child = fork();
-    if (child == 0) {
-        runloop_watchdog_stop();
-        EXPECT_EQ(release_count, 0);
-        // Under its sanitizer such a child can't start threads.
-        if (!UNDER_THREAD_SANITIZER) {
-            watch(SECOND, 0);
-            WAIT_UNTIL(thread_exists("runloop-watch"));
-            runloop_watchdog_stop();
-            WAIT_UNTIL(release_count == 1);
-        }
-        _exit(test_failures ? 1 : 0);
-    }
-    int status;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    expect_in_child(fork, watch_in_child);
     EXPECT_EQ(release_count, 0);
 }
 
@@ -284,21 +281,6 @@ static void run_until_reported(const char *report) {
 static void expect_said(const char *text) {
     const char *said = strstr(sentence, "without a sleep: ");
     EXPECT_TEXT(said ? said + strlen("without a sleep: ") : sentence, text);
-}
-
-TEST("a descriptor that is never taken is named") {
-    watch(0, LIMIT);
-    int descriptor = make_eventfd(1);
-    runloop_source *source = add_descriptor(MODE, descriptor, RUNLOOP_READABLE, leave_it, NULL);
-    runloop_source_set_name(source, "never read", 0);
-    run_until_reported("2 3 never read\n");
-    EXPECT_EQ(last.share_percent, 100);
-    char text[160];
-    snprintf(text, sizeof text,
-             "100 %% of its calls were of the descriptor source “never read”, whose descriptor %d is ready again and "
-             "again.",
-             descriptor);
-    expect_said(text);
 }
 
 /// In every fourth call the timer becomes due.
