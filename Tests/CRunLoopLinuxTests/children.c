@@ -299,12 +299,6 @@ TEST("a kernel without pidfds, or a sandbox that refuses them, is named as such,
     EXPECT_EQ(waitpid(pid, NULL, 0), pid);
 }
 
-static void *signal_all_the_time(void *stop) {
-    while (!*(_Atomic bool *)stop)
-        kill(getpid(), SIGUSR1);
-    return NULL;
-}
-
 static void ignore_call(int number) {
     (void)number;
 }

@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "linux_items.h"
@@ -95,6 +96,19 @@ static inline const char *output_of(runloop_child_start_config config) {
     EXPECT(ends.last.has_usage);
     runloop_source_release(child);
     return text;
+}
+
+/// The umask takes nothing from the mode.
+static inline void make_file(const char *path, mode_t mode, const char *text) {
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+    REQUIRE(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text) && fchmod(file, mode) == 0);
+    close(file);
+}
+
+static inline void *signal_all_the_time(void *stop) {
+    while (!*(_Atomic bool *)stop)
+        kill(getpid(), SIGUSR1);
+    return NULL;
 }
 
 /// From now on the kernel answers a system call with an error, if the lower half of an argument has this value; -1: whatever it has.

@@ -6,8 +6,7 @@
 
 //===-- its program --------------------------------------------------------------------------------------------------===//
 
-TEST("a program gets its arguments and its environment, and its end is reported") {
-    struct ends ends = {0};
+TEST("a program gets its arguments and its environment") {
     setenv("INHERITED", "yes", 1);
     EXPECT_TEXT(output_of((runloop_child_start_config){
                     .arguments = WORDS("sh", "-c", "echo $0,$1,$2,$INHERITED", "zero", "with space", "")}),
@@ -17,18 +16,6 @@ TEST("a program gets its arguments and its environment, and its end is reported"
                 "A=1\nB=two words\n");
     EXPECT_TEXT(output_of((runloop_child_start_config){.arguments = WORDS("other", "-c", "echo $0"), .program = "sh"}),
                 "other\n");
-    runloop_child *child = start((runloop_child_start_config){.arguments = SHELL("exit 42")}, &ends);
-    pid_t pid = runloop_child_get_pid(child);
-    run_for(MODE, 30 * SECOND);
-    EXPECT_EQ(ends.last.status, 42);
-    EXPECT(waitpid(pid, NULL, WNOHANG) == -1 && errno == ECHILD);
-    runloop_source_release(child);
-}
-
-static void make_file(const char *path, mode_t mode, const char *text) {
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-    REQUIRE(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text) && fchmod(file, mode) == 0);
-    close(file);
 }
 
 /// A folder of this test, which is the working directory from now on.

@@ -51,12 +51,6 @@ static const runloop_child_descriptor pipes[] = {
 };
 #define PIPES .descriptors = pipes, .descriptor_count = 3
 
-static void make_file(const char *path, mode_t mode, const char *text) {
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-    REQUIRE(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
-    close(file);
-}
-
 TEST("a program that is not there, a folder, or not executable is named, and so is the path that was found") {
     char folder[] = "/tmp/runloop-children-XXXXXX";
     REQUIRE(mkdtemp(folder) && chdir(folder) == 0 && mkdir("folder", 0755) == 0);

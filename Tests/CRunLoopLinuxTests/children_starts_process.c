@@ -44,12 +44,6 @@ static void count_signal(int number) {
     handled++;
 }
 
-static void *signal_all_the_time(void *stop) {
-    while (!*(_Atomic bool *)stop)
-        kill(getpid(), SIGUSR1);
-    return NULL;
-}
-
 TEST("signals that come all the time disturb no start, and none is handled by the child in its parent's memory") {
     need_starts(); // whose own wait would be interrupted
     sigaction(SIGUSR1, &(struct sigaction){.sa_handler = count_signal}, NULL);
