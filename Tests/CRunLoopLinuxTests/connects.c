@@ -62,38 +62,23 @@ TEST("a success counts even if the deadline has passed") {
     close(listening);
 }
 
-static void *connect_elsewhere(void *info) {
-    runloop_connect *connect = NULL;
-    runloop_connect_config config = {.context.info = info, .abstract_name = own_name(), .connected = note_outcome};
-    REQUIRE(runloop_connect_create(&config, &connect) == 0);
-    REQUIRE(runloop_add_source(runloop_main(), connect, MODE) == 0);
-    runloop_source_release(connect);
-    return NULL;
-}
-
-static pid_t main_thread;
-
-static void *connect_when_asleep(void *info) {
-    WAIT_UNTIL(sleeps(runloop_main(), main_thread));
-    return connect_elsewhere(info);
-}
-
 TEST("a loop that sleeps begins at once what another thread adds") {
+    struct worker worker = {0};
     struct outcome outcome = {0};
     int listening = runloop_listen_abstract(own_name(), 0);
-    int ends[2];
-    make_pipe(ends);
-    add_descriptor(MODE, ends[0], RUNLOOP_READABLE, trace_ready, "never");
-    main_thread = (pid_t)syscall(SYS_gettid);
-    pthread_t thread;
-    REQUIRE(runloop_main() == runloop_current());
-    REQUIRE(pthread_create(&thread, NULL, connect_when_asleep, &outcome) == 0);
-    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_EQ(outcome.calls, 1);
-    pthread_join(thread, NULL);
+    const runloop_connect_config config = {
+        .context.info = &outcome, .abstract_name = own_name(), .connected = note_outcome};
+    runloop_connect *connect = NULL;
+    REQUIRE(runloop_connect_create(&config, &connect) == 0);
+    start_worker(&worker);
+    wait_for_sleep(&worker);
+    REQUIRE(runloop_add_source(worker.loop, connect, MODE) == 0);
+    WAIT_UNTIL(outcome.calls == 1);
+    stop_worker(&worker);
     EXPECT_EQ(outcome.error, 0);
     expect_talk(outcome.descriptor, listening);
     close(listening);
+    runloop_source_release(connect);
 }
 
 //===-- failure ------------------------------------------------------------------------------------------------------===//

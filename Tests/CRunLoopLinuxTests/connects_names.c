@@ -159,32 +159,21 @@ TEST("attempts without a descriptor have failed, each with its error, and the fi
     EXPECT_EQ(outcome.contexts, 0);
 }
 
-static pid_t main_thread;
-
-static void *add_when_asleep(void *info) {
-    WAIT_UNTIL(sleeps(runloop_main(), main_thread));
-    EXPECT_EQ(runloop_add_source(runloop_main(), info, MODE), 0);
-    return NULL;
-}
-
 TEST("a name that was looked up while it was in no loop is connected by a loop that sleeps") {
+    struct worker worker = {0};
     struct outcome outcome = {0};
-    int reserved, ends[2];
+    int reserved;
     uint16_t port = dead_port(&reserved);
-    pthread_t thread;
-    make_pipe(ends);
-    add_descriptor(MODE, ends[0], RUNLOOP_READABLE, trace_ready, "never");
-    main_thread = (pid_t)syscall(SYS_gettid);
-    REQUIRE(runloop_main() == runloop_current());
     runloop_connect *connect =
         add_connect((runloop_connect_config){.host = "127.0.0.1,127.0.0.2", .port = port}, &outcome);
     EXPECT_EQ(runloop_remove_source(runloop_current(), connect, MODE), 0);
     WAIT_UNTIL(results == 1 && lookups_now == 0);
-    REQUIRE(pthread_create(&thread, NULL, add_when_asleep, connect) == 0);
-    while (outcome.calls == 0)
-        REQUIRE(handle_one(MODE) == RUNLOOP_RESULT_HANDLED_SOURCE);
+    start_worker(&worker);
+    wait_for_sleep(&worker);
+    EXPECT_EQ(runloop_add_source(worker.loop, connect, MODE), 0);
+    WAIT_UNTIL(outcome.calls == 1);
+    stop_worker(&worker);
     EXPECT_EQ(outcome.error, -ECONNREFUSED);
-    pthread_join(thread, NULL);
     runloop_source_release(connect);
     EXPECT_EQ(outcome.contexts, 0);
     close(reserved);

@@ -19,22 +19,15 @@ static void take_number(runloop_input *input, const char *line, size_t count, in
     inside--;
 }
 
-static void *serve(void *input) {
-    REQUIRE(runloop_add_source(runloop_current(), input, MODE) == 0);
-    while (!is_done)
-        run_for(MODE, 2 * MS);
-    return NULL;
-}
-
 TEST("of two loops one calls at a time, and lines keep their order") {
     int ends[2];
     make_pipe(ends);
     runloop_input_config config = {.descriptor = ends[0], .limit = 20, .received_line = take_number};
     runloop_input *input = NULL;
     REQUIRE(runloop_input_create(&config, &input) == 0);
-    pthread_t threads[2];
-    for (int i = 0; i < 2; i++)
-        REQUIRE(pthread_create(&threads[i], NULL, serve, input) == 0);
+    struct worker workers[2];
+    shared = input;
+    start_sharing(workers);
     for (int i = 0; i < LINES; i++) {
         char text[20];
         int count = snprintf(text, sizeof text, "%d\n", i);
@@ -43,9 +36,7 @@ TEST("of two loops one calls at a time, and lines keep their order") {
             sched_yield();
     }
     WAIT_UNTIL(lines == LINES);
-    is_done = 1;
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
+    stop_sharing(workers);
     end_source(input);
     close(ends[0]);
     close(ends[1]);
