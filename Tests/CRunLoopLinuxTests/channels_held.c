@@ -108,71 +108,63 @@ TEST("the end of the other side is noticed although all messages that are allowe
     end_channel(channels[1]);
 }
 
-struct drain {
+/// What was told, and the messages of `make_waiting` and the socket that they are sent to.
+static struct {
     int count, error, ends_before;
-};
+    size_t sent;
+    int socket;
+} drain;
 
 static void note_drained(runloop_channel *channel, int error, void *info) {
-    struct drain *drain = info;
-    (void)channel;
-    drain->count++;
-    drain->error = error;
-    drain->ends_before = ends;
+    (void)channel, (void)info;
+    drain.count++;
+    drain.error = error;
+    drain.ends_before = ends;
 }
 
-/// The first channel with messages that wait, as many as it takes; the socket that they are sent to.
-static runloop_channel *make_waiting(struct drain *drain, size_t *sent, int *socket) {
+/// A channel with messages that wait, as many as it takes.
+static runloop_channel *make_waiting(void) {
     static char bytes[30000];
     int sockets[2];
     make_sockets(sockets);
-    *socket = sockets[1];
-    runloop_channel *channel = add_channel(
-        sockets[0], &(runloop_channel_config){
-                        .context.info = drain, .max_messages = 8, .ended = note_end, .drained = note_drained});
+    drain.socket = sockets[1];
+    const runloop_channel_config config = {.max_messages = 8, .ended = note_end, .drained = note_drained};
+    runloop_channel *channel = add_channel(sockets[0], &config);
     int result;
     while ((result = runloop_channel_send(channel, bytes, sizeof bytes, NULL, 0)) == 0)
-        ++*sent;
+        drain.sent++;
     EXPECT_EQ(result, -EAGAIN);
     return channel;
 }
 
 TEST("when all messages that had waited were sent, the owner is notified once, and there is space") {
-    struct drain drain = {0};
-    size_t sent = 0;
-    int socket;
-    runloop_channel *channel = make_waiting(&drain, &sent, &socket);
+    runloop_channel *channel = make_waiting();
     EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(drain.count, 0);
-    runloop_channel *receiver = add_channel_with(socket, (runloop_channel_config){0});
-    RUN_UNTIL(MODE, received_count == sent);
+    runloop_channel *receiver = add_channel_with(drain.socket, (runloop_channel_config){0});
+    RUN_UNTIL(MODE, received_count == drain.sent);
     EXPECT(drain.count == 1 && drain.error == 0);
     EXPECT_EQ(tell(channel, "more"), 0);
-    RUN_UNTIL(MODE, received_count == sent + 1);
+    RUN_UNTIL(MODE, received_count == drain.sent + 1);
     EXPECT_EQ(drain.count, 1);
     end_channel(channel);
     end_channel(receiver);
 }
 
 TEST("messages that wait when the other end goes can't be sent, which is notified before the end") {
-    struct drain drain = {0};
-    size_t sent = 0;
-    int socket;
-    runloop_channel *channel = make_waiting(&drain, &sent, &socket);
-    close(socket);
+    runloop_channel *channel = make_waiting();
+    close(drain.socket);
     RUN_UNTIL(MODE, ends == 1);
     EXPECT(drain.count == 1 && drain.error == -EPIPE && drain.ends_before == 0);
     end_channel(channel);
 }
 
 TEST("a channel that is ended while messages wait is not called for them any more") {
-    struct drain drain = {0};
-    size_t sent = 0;
-    int socket;
-    runloop_channel *channel = make_waiting(&drain, &sent, &socket);
+    runloop_channel *channel = make_waiting();
     runloop_source_invalidate(channel);
     EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_FINISHED);
     EXPECT_EQ(drain.count, 0);
-    close(socket);
+    close(drain.socket);
     runloop_source_release(channel);
 }
 

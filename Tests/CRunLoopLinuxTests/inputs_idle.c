@@ -85,17 +85,22 @@ static void finish(struct listening *listening) {
     close(listening->ends[1]);
 }
 
+/// It ends then, and not before.
+static void expect_end_at(struct listening *listening, int64_t end_ns) {
+    shown_ns = end_ns - 1;
+    look_a_while(MODE);
+    EXPECT_EQ(listening->ended, 0);
+    shown_ns = end_ns;
+    LOOK_UNTIL(listening->ended == 1);
+    EXPECT_EQ(listening->error, -ETIMEDOUT);
+}
+
 TEST("silence ends an input at its limit and not before, once, with what was kept") {
     struct listening listening = {0};
     begin(&listening);
     REQUIRE(write(listening.ends[1], "a\nbc", 4) == 4);
     LOOK_UNTIL(listening.lines == 1);
-    shown_ns = LIMIT - 1;
-    look_a_while(MODE);
-    EXPECT_EQ(listening.ended, 0);
-    shown_ns = LIMIT;
-    LOOK_UNTIL(listening.ended == 1);
-    EXPECT_EQ(listening.error, -ETIMEDOUT);
+    expect_end_at(&listening, LIMIT);
     EXPECT_TEXT(listening.rest, "bc");
     look_a_while(MODE);
     EXPECT_EQ(listening.ended, 1);
@@ -147,11 +152,7 @@ TEST("what the output of the connection moves postpones the end, and input and o
     shown_ns = LIMIT - 1;
     EXPECT_EQ(runloop_output_write(output, "x", 1), 1);
     runloop_source_release(output);
-    shown_ns = 2 * LIMIT - 2;
-    look_a_while(MODE);
-    EXPECT_EQ(listening.ended, 0);
-    shown_ns = 2 * LIMIT - 1;
-    LOOK_UNTIL(listening.ended == 1);
+    expect_end_at(&listening, 2 * LIMIT - 1);
     finish(&listening);
     EXPECT_EQ(count_descriptors(), before);
 }
@@ -164,11 +165,7 @@ TEST("a pause is not counted, and its end begins anew") {
     look_a_while(MODE);
     EXPECT_EQ(listening.ended, 0);
     EXPECT_EQ(runloop_input_resume(listening.input), 0);
-    shown_ns = 4 * LIMIT - 1;
-    look_a_while(MODE);
-    EXPECT_EQ(listening.ended, 0);
-    shown_ns = 4 * LIMIT;
-    LOOK_UNTIL(listening.ended == 1);
+    expect_end_at(&listening, 4 * LIMIT);
     finish(&listening);
 }
 
@@ -178,11 +175,7 @@ TEST("the time in a call-out is not counted, since the other side may wait for w
     shown_ns = 1;
     REQUIRE(write(listening.ends[1], "a\n", 2) == 2);
     LOOK_UNTIL(listening.lines == 1);
-    shown_ns = 4 * LIMIT;
-    look_a_while(MODE);
-    EXPECT_EQ(listening.ended, 0);
-    shown_ns = 4 * LIMIT + 1;
-    LOOK_UNTIL(listening.ended == 1);
+    expect_end_at(&listening, 4 * LIMIT + 1);
     finish(&listening);
 }
 
@@ -192,12 +185,7 @@ TEST("a line that has begun is complete within its limit, or ends the input, wha
     put_at(&listening, LIMIT, "a\nb");
     for (int i = 2; i < 4; i++)
         put_at(&listening, i * LIMIT, "c");
-    shown_ns = 4 * LIMIT - 1;
-    look_a_while(MODE);
-    EXPECT_EQ(listening.ended, 0);
-    shown_ns = 4 * LIMIT;
-    LOOK_UNTIL(listening.ended == 1);
-    EXPECT_EQ(listening.error, -ETIMEDOUT);
+    expect_end_at(&listening, 4 * LIMIT);
     EXPECT_TEXT(listening.rest, "bcc");
     EXPECT_EQ(listening.lines, 1);
     finish(&listening);
@@ -272,12 +260,7 @@ TEST("a message is what is consumed at once, and a pause begins its limit anew")
     shown_ns = 9 * LIMIT;
     look_a_while(MODE);
     EXPECT_EQ(runloop_input_resume(listening.input), 0);
-    shown_ns = 10 * LIMIT - 1;
-    look_a_while(MODE);
-    EXPECT_EQ(listening.ended, 0);
-    shown_ns = 10 * LIMIT;
-    LOOK_UNTIL(listening.ended == 1);
-    EXPECT_EQ(listening.error, -ETIMEDOUT);
+    expect_end_at(&listening, 10 * LIMIT);
     EXPECT_TEXT(listening.rest, "g");
     finish(&listening);
 }
