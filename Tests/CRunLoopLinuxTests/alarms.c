@@ -45,15 +45,10 @@ static runloop_alarm *add_alarm(int64_t date_ns, int64_t interval_ns, struct cal
 
 static int iterations;
 
-static void count_iteration(runloop_observer *observer, runloop_activity activity, void *info) {
-    (void)observer, (void)activity, (void)info;
-    iterations++;
-}
-
 /// Nothing is called in the mode for a while, and the loop sleeps.
 static void expect_rest(const char *mode, const struct calls *calls) {
     uint64_t before = calls->count;
-    runloop_observer *observer = add_observer(mode, RUNLOOP_ACTIVITY_BEFORE_TIMERS, count_iteration, NULL);
+    runloop_observer *observer = add_observer(mode, RUNLOOP_ACTIVITY_BEFORE_TIMERS, count_activity, &iterations);
     iterations = 0;
     run_for(mode, 50 * MS);
     EXPECT_EQ(calls->count, before);

@@ -248,17 +248,12 @@ static void *flood(void *argument) {
     return NULL;
 }
 
-static void note_timer(runloop_timer *timer, void *info) {
-    (void)timer;
-    ++*(int *)info;
-}
-
 TEST("a flood of requests: calls are limited, replies are not read by the other end, and timers are served") {
     begin_with((runloop_channel_config){.max_calls = 4});
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, flood, NULL) == 0);
     int ticks = 0;
-    add_timer(MODE, runloop_now_ns(), MS, note_timer, &ticks);
+    add_timer(MODE, runloop_now_ns(), MS, count_firing, &ticks);
     RUN_UNTIL(MODE, ticks > 1 && received_count > 10);
     is_over = true;
     REQUIRE(pthread_join(thread, NULL) == 0);

@@ -247,11 +247,6 @@ TEST("pausing on another thread loses nothing") {
     close(ends[1]);
 }
 
-static void tick(runloop_timer *timer, void *info) {
-    (void)timer;
-    ++*(int *)info;
-}
-
 TEST("a file is read once per iteration, so that others have their turn; /dev/null ends at once") {
     char path[] = "/tmp/runloop-input-XXXXXX", block[4096];
     int file = mkstemp(path), ticks = 0;
@@ -261,7 +256,7 @@ TEST("a file is read once per iteration, so that others have their turn; /dev/nu
     for (int i = 0; i < 40; i++)
         REQUIRE(write(file, block, sizeof block) == sizeof block);
     REQUIRE(lseek(file, 0, SEEK_SET) == 0);
-    runloop_timer *timer = add_timer(MODE, runloop_now_ns(), 1, tick, &ticks);
+    runloop_timer *timer = add_timer(MODE, runloop_now_ns(), 1, count_firing, &ticks);
     runloop_input *input = add_input(file, false, 4096, bytes);
     RUN_UNTIL(MODE, bytes->ends == 1);
     EXPECT_EQ(bytes->count, 40 * sizeof block);
@@ -331,12 +326,6 @@ TEST("a nested run in a call-out calls nothing, sleeps, and the input goes on af
     close(ends[1]);
 }
 
-static void *leave_in_call(void *info) {
-    REQUIRE(runloop_add_source(runloop_current(), info, MODE) == 0);
-    run_for(MODE, 30 * SECOND);
-    return NULL;
-}
-
 TEST("when a thread ends in a call-out, the next loop gets what was not consumed") {
     int ends[2];
     struct taking *lines = taking();
@@ -344,7 +333,7 @@ TEST("when a thread ends in a call-out, the next loop gets what was not consumed
     lines->exits_at = 2;
     runloop_input *input = make_input(ends[0], true, 10, lines);
     put(ends[1], "a\nb\nc\n");
-    on_new_thread(leave_in_call, input);
+    on_new_thread(run_source, input);
     EXPECT_EQ(lines->calls, 2);
     REQUIRE(runloop_add_source(runloop_current(), input, MODE) == 0);
     RUN_UNTIL(MODE, lines->calls == 4);
@@ -361,7 +350,7 @@ TEST("a descriptor that an input owns is closed after its end was told, and when
         make_pipe(ends);
         close(ends[1]);
         runloop_input *input = make_input(ends[0], true, 10, lines);
-        on_new_thread(leave_in_call, input);
+        on_new_thread(run_source, input);
         EXPECT_EQ(lines->ends, 1);
         EXPECT_EQ(fcntl(ends[0], F_GETFD), -1);
         end_source(input);

@@ -55,6 +55,13 @@ static inline struct sigaction action_of(int number) {
     return action;
 }
 
+/// A thread that may end in a call-out of the source.
+static inline void *run_source(void *source) {
+    REQUIRE(runloop_add_source(runloop_current(), source, MODE) == 0);
+    run_for(MODE, 30 * SECOND);
+    return NULL;
+}
+
 //===-- a source in the loops of two threads --------------------------------------------------------------------------===//
 
 static runloop_source *shared;
@@ -145,6 +152,16 @@ static inline void give_back_descriptors(void) {
     REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
     limit.rlim_cur = limit.rlim_max;
     REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+}
+
+static inline void count_activity(runloop_observer *observer, runloop_activity activity, void *count) {
+    (void)observer, (void)activity;
+    ++*(int *)count;
+}
+
+static inline void count_firing(runloop_timer *timer, void *count) {
+    (void)timer;
+    ++*(int *)count;
 }
 
 static inline void note_fire(runloop_timer *timer, void *info) {

@@ -237,11 +237,6 @@ TEST("of two programs that replace a path at the same time one gets it, and the 
     remove_folder_of(path);
 }
 
-static void count_sleep(runloop_observer *observer, runloop_activity activity, void *info) {
-    (void)observer, (void)activity;
-    ++*(int *)info;
-}
-
 TEST("without descriptors the listener pauses, is told once, does not spin, and takes the connections up again") {
     struct arrivals arrivals = {0};
     runloop_listener *listener = add_listener_on(runloop_listen_tcp("127.0.0.1", 0, 0), &arrivals);
@@ -252,7 +247,7 @@ TEST("without descriptors the listener pauses, is told once, does not spin, and 
     EXPECT_EQ(arrivals.count, 2);
     EXPECT_EQ(arrivals.last_error, -EMFILE);
     int sleeps = 0;
-    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, count_sleep, &sleeps);
+    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, count_activity, &sleeps);
     EXPECT_EQ(run_for(MODE, 300 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT(sleeps < 20);
     EXPECT_EQ(arrivals.pauses, 1);

@@ -46,11 +46,6 @@ static void help_and_run(runloop_listener *listener, int error, void *info) {
     }
 }
 
-static void count_wake_up(runloop_observer *observer, runloop_activity activity, void *info) {
-    (void)observer, (void)activity, (void)info;
-    wake_ups++;
-}
-
 TEST("a shortage that ends in a run within its own call-out leaves no spin behind") {
     runloop_listener *listener = listen_with((runloop_listener_config){.paused = help_and_run});
     int listening = runloop_source_get_descriptor(listener), clients[2] = {make_client(), make_client()};
@@ -58,7 +53,7 @@ TEST("a shortage that ends in a run within its own call-out leaves no spin behin
     use_up_descriptors(0);
     RUN_UNTIL(MODE, accepted == 1);
     EXPECT(pauses == 1 && resumptions == 1);
-    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, count_wake_up, NULL);
+    add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, count_activity, &wake_ups);
     EXPECT_EQ(run_for(MODE, 300 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT(wake_ups < 20);
     connect_client(clients[1], listening);

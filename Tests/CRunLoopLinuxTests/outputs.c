@@ -393,12 +393,6 @@ TEST("the end of a loop leaves what waits to the next one") {
     end_source(output);
 }
 
-static void *run_until_exit(void *info) {
-    REQUIRE(runloop_add_source(runloop_current(), info, MODE) == 0);
-    run_for(MODE, 30 * SECOND);
-    return NULL;
-}
-
 TEST("an output whose thread ends in the call-out is notified once, and is idle in the next loop") {
     struct drains drains = {.exits = true};
     int ends[2];
@@ -407,7 +401,7 @@ TEST("an output whose thread ends in the call-out is notified once, and is idle 
     runloop_output *output = add_output(ends[0], true, 10, &drains);
     REQUIRE(runloop_remove_source(runloop_current(), output, MODE) == 0);
     REQUIRE(runloop_output_enqueue(output, "a", 1) == 0);
-    on_new_thread(run_until_exit, output);
+    on_new_thread(run_source, output);
     EXPECT_EQ(drains.count, 1);
     REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
     poll_mode(MODE);

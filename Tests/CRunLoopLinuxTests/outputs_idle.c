@@ -88,18 +88,13 @@ TEST("output that nobody reads is an error at the limit and not before, once, an
 
 static int iterations;
 
-static void count_iteration(runloop_observer *observer, runloop_activity activity, void *info) {
-    (void)observer, (void)activity, (void)info;
-    iterations++;
-}
-
 TEST("by the machine's clock, too, output is not given up early, and the loop sleeps until then") {
     struct sending sending = {0};
     keep_mode(MODE);
     add(&sending);
     int64_t before = runloop_get_now_ns(NULL);
     fill(&sending);
-    add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, count_iteration, NULL);
+    add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, count_activity, &iterations);
     while (sending.drains == 0)
         REQUIRE(runloop_run_in_mode(MODE, 60 * SECOND, true) == RUNLOOP_RESULT_HANDLED_SOURCE);
     // A wake-up for the timer, perhaps one for a timer that was set before something waited, and one for each run.

@@ -197,18 +197,13 @@ static void send_again(runloop_port *port, const runloop_message *message, void 
     EXPECT_EQ(runloop_port_send(port, message->bytes, message->length, 0), 0);
 }
 
-static void note_timer(runloop_timer *timer, void *info) {
-    (void)timer;
-    ++*(int *)info;
-}
-
 TEST("timers and other sources are served in a flood of messages") {
     runloop_port_config config = {.receive = send_again};
     runloop_port *port = add_port_to(runloop_current(), &config);
     for (int i = 0; i < 10; i++)
         EXPECT_EQ(send_text(port, "flood"), 0);
     int ticks = 0;
-    add_timer(MODE, runloop_now_ns(), MS, note_timer, &ticks);
+    add_timer(MODE, runloop_now_ns(), MS, count_firing, &ticks);
     int descriptor = make_eventfd(1);
     add_descriptor(MODE, descriptor, RUNLOOP_READABLE, trace_ready, "ready");
     RUN_UNTIL(MODE, flood_count > 10 && ticks > 1 && trace_contains("ready"));
