@@ -34,7 +34,6 @@ TEST("a message carries descriptors, which are closed unless they are taken") {
     EXPECT_EQ(write(taken, "x", 1), 1);
     char byte;
     EXPECT_EQ(read(pipe[0], &byte, 1), 1);
-    close(taken);
     end_channels(channels);
 }
 
@@ -335,7 +334,6 @@ TEST("the process at the other end has the same user, unless any is allowed; wit
     if (result < 0)
         EXPECT_EQ(runloop_channel_create(sockets[0], &config, &channel), 0);
     end_channel(channel);
-    close(sockets[1]);
 }
 
 static void end_own_channel(runloop_channel *channel, runloop_channel_message *message, void *info) {
@@ -443,7 +441,6 @@ TEST("a socket that was left behind is replaced, and no other file; a socket of 
     EXPECT(streams >= 0);
     EXPECT_EQ(runloop_channel_listen("streams", 0, 0), -EADDRINUSE);
     EXPECT_EQ(runloop_channel_connect("streams", &config, &channel), -EPROTOTYPE);
-    close(streams);
 }
 
 TEST("names that are refused") {

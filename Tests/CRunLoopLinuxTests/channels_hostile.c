@@ -171,7 +171,6 @@ TEST("what a socket's options add to each message costs neither descriptors nor 
     close(taken);
     EXPECT_EQ(count_descriptors(), descriptors_before);
     end_channel(channel);
-    close(hostile);
 }
 
 static int make_memory(size_t length, int seals) {
@@ -286,7 +285,6 @@ TEST("an end that reads no replies can send no more requests, until it does") {
     EXPECT_EQ(received_count, sent);
     EXPECT_EQ(ends, 0);
     end_channel(channel);
-    close(hostile);
 }
 
 static void drop_call(runloop_channel *of, runloop_channel_message *message, void *info) {

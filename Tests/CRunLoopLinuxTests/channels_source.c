@@ -25,7 +25,6 @@ TEST("a channel has no descriptor but the socket and the peer's pidfd, with dead
     EXPECT_EQ(count_descriptors(), before + own - 1);
     runloop_source_release(channel);
     EXPECT_EQ(count_descriptors(), before - 1);
-    close(sockets[1]);
 }
 
 TEST("a channel that is released and was not invalidated closes its socket") {
@@ -35,7 +34,6 @@ TEST("a channel that is released and was not invalidated closes its socket") {
     REQUIRE(runloop_channel_create(sockets[0], &(runloop_channel_config){0}, &channel) == 0);
     runloop_source_release(channel);
     EXPECT_EQ(count_descriptors(), before + 1);
-    close(sockets[1]);
 }
 
 //===-- system calls -------------------------------------------------------------------------------------------------===//
@@ -204,7 +202,6 @@ TEST("a deadline is kept in the modes of the channel, and not in others") {
     RUN_UNTIL(MODE, outcome.replies);
     EXPECT_EQ(outcome.result, -ETIMEDOUT);
     end_channel(channel);
-    close(far_end);
 }
 
 TEST("a deadline that was set in no mode holds in one that the channel comes to") {
@@ -220,7 +217,6 @@ TEST("a deadline that was set in no mode holds in one that the channel comes to"
     RUN_UNTIL(MODE, outcome.replies);
     EXPECT_EQ(outcome.result, -ETIMEDOUT);
     end_channel(channel);
-    close(far_end);
 }
 
 TEST("a request that is sent when an earlier one is due, and was not told yet, changes nothing for that") {
@@ -235,5 +231,4 @@ TEST("a request that is sent when an earlier one is due, and was not told yet, c
     EXPECT(first.result == -ETIMEDOUT && second.replies == 0);
     end_channel(channel);
     EXPECT_EQ(second.discards, 1);
-    close(far_end);
 }

@@ -58,7 +58,6 @@ TEST("R123 a child that is forked for a line is told no other one") {
     EXPECT_EQ(write(ends[1], "a\nb\nc\n", 6), 6);
     expect_calls(3);
     end_source(input);
-    close(ends[1]);
 }
 
 static int gate[2];
@@ -102,7 +101,6 @@ TEST("R123 a child that returns from the call of an input leaves what its parent
     EXPECT_EQ(child_status, 0);
     EXPECT_EQ(calls, 3);
     end_source(input);
-    close(ends[1]);
 }
 
 //===-- channels -----------------------------------------------------------------------------------------------------===//
@@ -179,5 +177,4 @@ TEST("R123 a child that is forked when an output that has ended leaves its mode 
     EXPECT_EQ(runloop_output_finish(output), -EAGAIN);
     expect_calls(2);
     end_source(output);
-    close(pipe[0]);
 }

@@ -115,7 +115,6 @@ TEST("a message that has arrived comes in one piece, again and again") {
         EXPECT_EQ(bytes->calls, i);
     }
     end_source(input);
-    close(ends[1]);
 }
 
 TEST("lines are whole, however they are cut, and the last one needs no end") {
@@ -244,7 +243,6 @@ TEST("pausing on another thread loses nothing") {
     pthread_join(thread, NULL);
     RUN_UNTIL(MODE, lines->count == 20000);
     end_source(input);
-    close(ends[1]);
 }
 
 TEST("a file is read once per iteration, so that others have their turn; /dev/null ends at once") {
@@ -295,7 +293,6 @@ TEST("a terminal gives lines") {
     RUN_UNTIL(MODE, lines->ends == 1);
     EXPECT_EQ(lines->error, 0);
     end_source(input);
-    close(control);
 }
 
 TEST("an input may be released in its own call-out, between lines") {
@@ -310,7 +307,6 @@ TEST("an input may be released in its own call-out, between lines") {
     EXPECT_TEXT(lines->text, "a|b|");
     EXPECT_EQ(lines->ends, 0);
     EXPECT_EQ(fcntl(ends[0], F_GETFD), -1);
-    close(ends[1]);
 }
 
 TEST("a nested run in a call-out calls nothing, sleeps, and the input goes on after it") {
@@ -323,7 +319,6 @@ TEST("a nested run in a call-out calls nothing, sleeps, and the input goes on af
     RUN_UNTIL(MODE, bytes->calls == 2);
     EXPECT_TEXT(bytes->text, "ab");
     end_source(input);
-    close(ends[1]);
 }
 
 TEST("when a thread ends in a call-out, the next loop gets what was not consumed") {
@@ -339,7 +334,6 @@ TEST("when a thread ends in a call-out, the next loop gets what was not consumed
     RUN_UNTIL(MODE, lines->calls == 4);
     EXPECT_TEXT(lines->text, "a|b|b|c|");
     end_source(input);
-    close(ends[1]);
 }
 
 TEST("a descriptor that an input owns is closed after its end was told, and when the thread ends in that call") {
@@ -375,7 +369,6 @@ TEST("a forked child takes nothing of its parent's input") {
     RUN_UNTIL(MODE, lines->calls == 1);
     EXPECT_TEXT(lines->text, "parent|");
     end_source(inherited);
-    close(ends[1]);
 }
 
 TEST("bad arguments and a lack of descriptors are refused, and nothing is leaked") {

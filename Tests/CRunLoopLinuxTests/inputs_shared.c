@@ -38,8 +38,6 @@ TEST("of two loops one calls at a time, and lines keep their order") {
     WAIT_UNTIL(lines == LINES);
     stop_sharing(workers);
     end_source(input);
-    close(ends[0]);
-    close(ends[1]);
 }
 
 static void note_end(runloop_input *input, int error, const char *rest, size_t count, void *info) {

@@ -162,6 +162,4 @@ TEST("a child, an output, a listener and a channel tell that they leave a loop, 
     expect_cancelled(object);
     EXPECT_TRACE("child | child output | output channel | channel listener | listener");
     EXPECT_EQ(waitpid(pid, NULL, 0), pid);
-    close(ends[0]);
-    close(sockets[1]);
 }

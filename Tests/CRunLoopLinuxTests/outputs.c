@@ -412,7 +412,6 @@ TEST("an output whose thread ends in the call-out is notified once, and is idle 
     RUN_UNTIL(MODE, drains.count == 2);
     EXPECT_EQ(runloop_source_get_events(output), 0);
     end_source(output);
-    close(ends[1]);
 }
 
 TEST("when bytes last moved is told by the clock of the loop") {

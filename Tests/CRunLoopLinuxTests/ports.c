@@ -207,7 +207,6 @@ TEST("timers and other sources are served in a flood of messages") {
     int descriptor = make_eventfd(1);
     add_descriptor(MODE, descriptor, RUNLOOP_READABLE, trace_ready, "ready");
     RUN_UNTIL(MODE, flood_count > 10 && ticks > 1 && trace_contains("ready"));
-    close(descriptor);
     end_port(port);
 }
 
