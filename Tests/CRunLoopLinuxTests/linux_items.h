@@ -64,6 +64,7 @@ static inline void *run_source(void *source) {
 
 //===-- a source in the loops of two threads --------------------------------------------------------------------------===//
 
+/// To be set before the two start.
 static runloop_source *shared;
 
 static inline void add_shared(void) {
@@ -121,10 +122,10 @@ static inline void connect_client(int client, int listening) {
 
 /// A client of whatever the descriptor listens on.
 static inline int connect_to(int listening) {
-    int family = 0;
-    socklen_t size = sizeof family;
-    REQUIRE(getsockopt(listening, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0);
-    int client = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    REQUIRE(getsockname(listening, (struct sockaddr *)&address, &size) == 0);
+    int client = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     REQUIRE(client >= 0);
     connect_client(client, listening);
     return client;
