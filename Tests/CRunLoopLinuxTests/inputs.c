@@ -6,6 +6,9 @@
 
 #include "linux_items.h"
 
+/// Of the pipe or the sockets of a test: the input's, and the peer's.
+static int ends[2];
+
 struct taking {
     _Atomic int calls, ends;
     int error;
@@ -105,7 +108,6 @@ static void put(int descriptor, const char *text) {
 
 TEST("a message that has arrived comes in one piece, again and again") {
     static char message[16384];
-    int ends[2];
     struct taking *bytes = taking();
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
     runloop_input *input = add_input(ends[0], false, 65536, bytes);
@@ -122,7 +124,6 @@ TEST("lines are whole, however they are cut, and the last one needs no end") {
     const char *expected = "one|two||\rthree|0123456|too lon!0123456!0123456|last|";
     unsigned seed = 1;
     for (int round = 0; round < 60; round++) {
-        int ends[2];
         struct taking *lines = taking();
         make_pipe(ends);
         runloop_input *input = add_input(ends[0], true, 7, lines);
@@ -146,7 +147,6 @@ TEST("lines are whole, however they are cut, and the last one needs no end") {
 }
 
 TEST("what is not consumed comes again with more, and with the end") {
-    int ends[2];
     struct taking *bytes = taking();
     make_pipe(ends);
     bytes->consumes = 2;
@@ -176,7 +176,6 @@ TEST("what is not consumed comes again with more, and with the end") {
 TEST("a full buffer of which nothing is consumed ends the input, once, though no more comes") {
     const char *const texts[] = {"abcd", "abcdef"};
     for (int i = 0; i < 2; i++) {
-        int ends[2];
         struct taking *bytes = taking();
         make_pipe(ends);
         bytes->consumes = 0;
@@ -191,7 +190,6 @@ TEST("a full buffer of which nothing is consumed ends the input, once, though no
 }
 
 TEST("a paused input reads nothing, and goes on with the lines that it has, and the end") {
-    int ends[2];
     struct taking *lines = taking();
     make_pipe(ends);
     lines->pauses_at = 1;
@@ -229,7 +227,6 @@ static void *pause_and_resume(void *info) {
 }
 
 TEST("pausing on another thread loses nothing") {
-    int ends[2];
     struct taking *lines = taking();
     make_pipe(ends);
     runloop_input *input = add_input(ends[0], true, 100, lines);
@@ -296,7 +293,6 @@ TEST("a terminal gives lines") {
 }
 
 TEST("an input may be released in its own call-out, between lines") {
-    int ends[2];
     struct taking *lines = taking();
     make_pipe(ends);
     lines->releases_at = 2;
@@ -310,7 +306,6 @@ TEST("an input may be released in its own call-out, between lines") {
 }
 
 TEST("a nested run in a call-out calls nothing, sleeps, and the input goes on after it") {
-    int ends[2];
     struct taking *bytes = taking();
     make_pipe(ends);
     bytes->nests_at = 1;
@@ -322,7 +317,6 @@ TEST("a nested run in a call-out calls nothing, sleeps, and the input goes on af
 }
 
 TEST("when a thread ends in a call-out, the next loop gets what was not consumed") {
-    int ends[2];
     struct taking *lines = taking();
     make_pipe(ends);
     lines->exits_at = 2;
@@ -337,7 +331,6 @@ TEST("when a thread ends in a call-out, the next loop gets what was not consumed
 }
 
 TEST("a descriptor that an input owns is closed after its end was told, and when the thread ends in that call") {
-    int ends[2];
     for (int exits = 0; exits < 2; exits++) {
         struct taking *lines = taking();
         lines->exits_at_end = exits;
@@ -360,7 +353,6 @@ static void use_inherited(void) {
 }
 
 TEST("a forked child takes nothing of its parent's input") {
-    int ends[2];
     struct taking *lines = taking();
     make_pipe(ends);
     inherited = add_input(ends[0], true, 10, lines);
@@ -372,7 +364,6 @@ TEST("a forked child takes nothing of its parent's input") {
 }
 
 TEST("bad arguments and a lack of descriptors are refused, and nothing is leaked") {
-    int ends[2];
     struct taking *lines = taking();
     make_pipe(ends);
     runloop_input *input = NULL;

@@ -5,6 +5,9 @@
 #include "broken_pipe.h"
 #include "shown_clock.h"
 
+/// Of the sockets or the pipe of a test: the output's, and the peer's.
+static int ends[2];
+
 struct drains {
     _Atomic int count;
     int last_error;
@@ -114,7 +117,7 @@ static void check_integrity(int ends[2], size_t limit, unsigned seed) {
 TEST("random pieces arrive whole and in order, through sockets and pipes, whatever the limit, which holds") {
     const size_t limits[] = {1, 7, 4096, 5000, 65536};
     for (unsigned i = 0; i < 5; i++) {
-        int ends[2], pipe_ends[2];
+        int pipe_ends[2];
         make_sockets(ends);
         check_integrity(ends, limits[i], i);
         REQUIRE(pipe2(pipe_ends, O_CLOEXEC) == 0); // the writing end blocks
@@ -125,7 +128,6 @@ TEST("random pieces arrive whole and in order, through sockets and pipes, whatev
 }
 
 TEST("output that nothing holds up is sent at once, and asks for nothing") {
-    int ends[2];
     struct drains drains = {0};
     make_sockets(ends);
     runloop_output *output = add_output(ends[0], false, 100, &drains);
@@ -141,7 +143,6 @@ TEST("output that nothing holds up is sent at once, and asks for nothing") {
 }
 
 TEST("what was enqueued is sent by the loop at once, and the source asks for writability no longer than that") {
-    int ends[2];
     struct drains drains = {0};
     make_sockets(ends);
     runloop_output *output = add_output(ends[0], false, 10, &drains);
@@ -160,7 +161,6 @@ TEST("what was enqueued is sent by the loop at once, and the source asks for wri
 }
 
 TEST("a reader that does not read holds the writer back at the limit, and the loop sleeps meanwhile") {
-    int ends[2];
     struct drains drains = {0};
     make_sockets(ends);
     runloop_output *output = add_output(ends[0], false, 1000, &drains);
@@ -182,7 +182,6 @@ TEST("a reader that does not read holds the writer back at the limit, and the lo
 
 TEST("a peer that goes while output waits is an error of every call, told once, without SIGPIPE") {
     for (int kind = 0; kind < 2; kind++) {
-        int ends[2];
         struct drains drains = {0};
         if (kind == 0) {
             make_sockets(ends);
@@ -213,7 +212,6 @@ TEST("a broken pipe raises no signal, and one that was pending before stays") {
 }
 
 TEST("a socket's sending half ends after what waits, and its other half goes on") {
-    int ends[2];
     struct drains drains = {0};
     make_sockets(ends);
     runloop_output *output = add_output(ends[0], true, 5000, &drains);
@@ -236,7 +234,6 @@ TEST("a socket's sending half ends after what waits, and its other half goes on"
 
 TEST("a pipe that is owned is closed after what waits, one that is not stays open") {
     for (int owns = 0; owns < 2; owns++) {
-        int ends[2];
         struct drains drains = {0};
         REQUIRE(pipe2(ends, O_NONBLOCK | O_CLOEXEC) == 0);
         runloop_output *output = add_output(ends[1], owns, 100, &drains);
@@ -277,7 +274,7 @@ TEST("regular files and devices are written at once, however small the limit is"
 }
 
 TEST("what waits is dropped with the object, and sent when the source comes to a mode that runs") {
-    int ends[2], others[2];
+    int others[2];
     struct drains drains = {0};
     make_sockets(ends);
     make_sockets(others);
@@ -321,7 +318,6 @@ static void *write_lines(void *info) {
 }
 
 TEST("pieces that several threads enqueue stay whole") {
-    int ends[2];
     struct drains drains = {.is_shared = true};
     make_sockets(ends);
     struct sharing sharing = {.output = add_output(ends[0], true, 1000, &drains)};
@@ -359,7 +355,6 @@ static void use_inherited(void) {
 }
 
 TEST("a forked child sends nothing of its parent's output") {
-    int ends[2];
     struct drains drains = {0};
     make_sockets(ends);
     inherited = add_output(ends[0], true, 100, &drains);
@@ -379,7 +374,6 @@ static void *leave_loop(void *info) {
 }
 
 TEST("the end of a loop leaves what waits to the next one") {
-    int ends[2];
     struct drains drains = {0};
     make_sockets(ends);
     runloop_output_config config = {.context.info = &drains, .descriptor = ends[0], .limit = 10, .drained = note_drain};
@@ -395,7 +389,6 @@ TEST("the end of a loop leaves what waits to the next one") {
 
 TEST("an output whose thread ends in the call-out is notified once, and is idle in the next loop") {
     struct drains drains = {.exits = true};
-    int ends[2];
     keep_mode(MODE);
     make_sockets(ends);
     runloop_output *output = add_output(ends[0], true, 10, &drains);
@@ -415,7 +408,6 @@ TEST("an output whose thread ends in the call-out is notified once, and is idle 
 }
 
 TEST("when bytes last moved is told by the clock of the loop") {
-    int ends[2];
     make_sockets(ends);
     use_shown_clock();
     shown_ns = 5;
@@ -431,7 +423,6 @@ TEST("when bytes last moved is told by the clock of the loop") {
 }
 
 TEST("bad arguments are refused, and the descriptor remains the caller's") {
-    int ends[2];
     make_pipe(ends);
     runloop_output *output = NULL;
     runloop_output_config config = {.descriptor = ends[1], .owns = true};
