@@ -1,8 +1,10 @@
 // channels.c — channels between ends that keep to the protocol, and where they are listened for.
 #include "channels.h"
 
+/// The two ends of one.
+static runloop_channel *channels[2];
+
 TEST("messages of any size arrive in order, once") {
-    runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){.max_bytes = 4 << 20});
     static char large[3 << 20];
     memset(large, 'x', sizeof large);
@@ -19,7 +21,6 @@ TEST("messages of any size arrive in order, once") {
 }
 
 TEST("a message carries descriptors, which are closed unless they are taken") {
-    runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){.max_descriptors = 4});
     int pipe[2];
     make_pipe(pipe);
@@ -38,7 +39,6 @@ TEST("a message carries descriptors, which are closed unless they are taken") {
 }
 
 TEST("a slow reader lets messages wait up to the limits, and then they are refused; later all arrive") {
-    runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){.max_messages = 8});
     runloop_remove_source(runloop_current(), channels[1], MODE);
     static char bytes[30000];
@@ -65,7 +65,6 @@ TEST("messages of all sizes pass through a socket with the smallest buffer, also
     int sockets[2], size = 1;
     make_sockets(sockets);
     REQUIRE(setsockopt(sockets[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size) == 0);
-    runloop_channel *channels[2];
     for (int i = 0; i < 2; i++)
         channels[i] = add_channel_with(sockets[i], (runloop_channel_config){0});
     size_t sent = 0;
@@ -81,7 +80,6 @@ TEST("messages of all sizes pass through a socket with the smallest buffer, also
 }
 
 TEST("a request is replied to once, dropped, or times out") {
-    runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){0});
     struct outcome replied = {0}, dropped = {0}, late = {0}, early = {0};
     EXPECT_EQ(request(channels[0], "question", 0, &replied), 0);
@@ -115,7 +113,6 @@ TEST("a request is replied to once, dropped, or times out") {
 }
 
 TEST("calls that are not answered are limited, and the others wait") {
-    runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){.max_calls = 1});
     keeps_calls = true;
     struct outcome outcomes[3] = {0};
@@ -134,7 +131,6 @@ TEST("calls that are not answered are limited, and the others wait") {
 }
 
 TEST("the end of one channel answers the requests of the other, which ends once, after what was sent") {
-    runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){0});
     keeps_calls = true;
     struct outcome asked = {0}, own = {0};
@@ -171,7 +167,6 @@ static void *cancel_all(void *argument) {
 }
 
 TEST("a cancelled request is discarded at once, and its reply is dropped; the others are answered") {
-    runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){0});
     keeps_calls = true;
     struct outcome untimed = {0}, timed = {0}, other = {0};
@@ -216,7 +211,6 @@ static void note_one_discarded(void *info) {
 }
 
 TEST("a request that a thread cancels while it is being answered has one outcome") {
-    runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){.max_messages = 2000, .max_calls = 2000});
     const runloop_channel_request_config config = {.replied = note_one_answer, .discard = note_one_discarded};
     pthread_t thread;
@@ -257,7 +251,6 @@ static void *ask_until_end(void *argument) {
 
 TEST("threads ask while the channel is ended by another, and each request has one outcome") {
     for (int i = 0; i < 20; i++) {
-        runloop_channel *channels[2];
         make_channels(channels, (runloop_channel_config){0});
         pthread_t threads[2];
         REQUIRE(pthread_create(&threads[0], NULL, ask_until_end, channels[0]) == 0);
@@ -478,7 +471,6 @@ static void use_in_child(void) {
 }
 
 TEST("a forked child changes nothing") {
-    runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){0});
     keeps_calls = true;
     struct outcome outcome = {0};
@@ -504,7 +496,6 @@ static void note_answered(const runloop_reply *reply, int *descriptors, size_t c
 
 TEST("two ends that ask each other more than fits between them wait for no replies for ever") {
     static char bytes[1000];
-    runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){.max_calls = 2});
     const runloop_channel_request_config config = {.replied = note_answered};
     size_t asked = 0;
@@ -517,7 +508,6 @@ TEST("two ends that ask each other more than fits between them wait for no repli
 
 TEST("two ends that have cancelled their requests still read one another's answers, behind which their messages are") {
     static char bytes[1000];
-    runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){.max_calls = 2});
     const runloop_channel_request_config config = {0};
     for (int i = 0; i < 2; i++)

@@ -1,6 +1,9 @@
 // channels_held.c — back-pressure of channels: messages that are held, and when messages that waited were sent.
 #include "channels.h"
 
+/// The two ends of one.
+static runloop_channel *channels[2];
+
 static void hold_received(runloop_channel *channel, runloop_channel_message *message, void *info) {
     note_received(channel, message, info);
     if (!message->call)
@@ -24,7 +27,6 @@ static void expect_received(size_t count) {
 }
 
 TEST("messages that are held are received up to the limit, and more when they are released") {
-    runloop_channel *channels[2];
     make_holding(channels, 2);
     for (int i = 0; i < 5; i++)
         EXPECT_EQ(tell(channels[0], "m"), 0);
@@ -38,7 +40,6 @@ TEST("messages that are held are received up to the limit, and more when they ar
 }
 
 TEST("messages that are held and requests that are not answered have one limit") {
-    runloop_channel *channels[2];
     make_holding(channels, 2);
     keeps_calls = true;
     struct outcome outcome = {0};
@@ -52,7 +53,6 @@ TEST("messages that are held and requests that are not answered have one limit")
 }
 
 TEST("who awaits a reply goes on receiving until it has come") {
-    runloop_channel *channels[2];
     make_holding(channels, 2);
     for (int i = 0; i < 3; i++)
         EXPECT_EQ(tell(channels[0], "m"), 0);
@@ -80,7 +80,6 @@ TEST("who awaits a reply goes on receiving until it has come") {
 TEST("who awaits a reply receives all that the socket and the sender's queue held before it") {
     int sockets[2];
     make_sockets(sockets);
-    runloop_channel *channels[2];
     channels[0] = add_channel_with(sockets[0], (runloop_channel_config){0});
     size_t sent = 0;
     while (tell(channels[0], "m") == 0)
@@ -96,7 +95,6 @@ TEST("who awaits a reply receives all that the socket and the sender's queue hel
 }
 
 TEST("the end of the other side is noticed although all messages that are allowed are held") {
-    runloop_channel *channels[2];
     make_holding(channels, 1);
     for (int i = 0; i < 3; i++)
         EXPECT_EQ(tell(channels[0], "m"), 0);
@@ -181,7 +179,6 @@ static void fork_now(runloop_channel *channel, int error, void *info) {
 TEST("R123 a child that is forked when messages were sent receives none of its parent's") {
     int sockets[2];
     make_sockets(sockets);
-    runloop_channel *channels[2];
     channels[0] = add_channel(sockets[0], &(runloop_channel_config){.receive = note_received, .drained = fork_now});
     const runloop_channel_config config = {.receive = note_received};
     REQUIRE(runloop_channel_create(sockets[1], &config, &channels[1]) == 0);
