@@ -173,18 +173,6 @@ TEST("bad configurations are refused, and leave the context alone") {
     EXPECT_EQ(count_descriptors(), before);
 }
 
-TEST("a silent address ends at the deadline, and not before") {
-    struct black_hole hole = make_black_hole("127.0.0.1", 0);
-    int64_t deadline_ns = runloop_now_ns() + 200 * MS;
-    struct outcome outcome = outcome_of(
-        (runloop_connect_config){.host = "127.0.0.1", .port = port_of(hole.listening), .deadline_ns = deadline_ns});
-    EXPECT_EQ(outcome.error, -ETIMEDOUT);
-    EXPECT(outcome.at_ns >= deadline_ns);
-    EXPECT_EQ(outcome.count, 1);
-    EXPECT_EQ(outcome.failures[0].error, -ETIMEDOUT);
-    end_black_hole(hole);
-}
-
 static int full_listener(int client[2]) {
     int listening = runloop_listen_abstract(own_name(), 1);
     for (int i = 0; i < 2; i++) {
@@ -310,21 +298,6 @@ TEST("a connection that resets drops what it has not sent") {
 }
 
 //===-- modes and ends -----------------------------------------------------------------------------------------------===//
-
-TEST("nothing happens in a run of another mode") {
-    struct outcome outcome = {0};
-    int listening = runloop_listen_abstract(own_name(), 0);
-    runloop_connect *connect = add_connect((runloop_connect_config){.abstract_name = own_name()}, &outcome);
-    add_source(OTHER_MODE, trace_perform, "never");
-    run_for(OTHER_MODE, 20 * MS);
-    EXPECT_EQ(outcome.calls, 0);
-    RUN_UNTIL(MODE, outcome.calls == 1);
-    EXPECT_EQ(outcome.error, 0);
-    EXPECT(!runloop_contains_source(runloop_current(), connect, MODE));
-    close(outcome.descriptor);
-    runloop_source_release(connect);
-    close(listening);
-}
 
 TEST("it may change its mode while it is under way") {
     struct outcome outcome = {0};

@@ -62,7 +62,7 @@ static inline void *run_source(void *source) {
     return NULL;
 }
 
-//===-- a source in the loops of two threads --------------------------------------------------------------------------===//
+//===-- a source in the loops of two threads -------------------------------------------------------------------------===//
 
 /// To be set before the two start.
 static runloop_source *shared;
