@@ -76,7 +76,6 @@ import RunLoopKitLinux
         while !output.isFull, let item = round.popFirst() { item.look() }
         // A file with more to print has marked itself; it is checked again after signals and everything else.
         marked = round + marked
-        output.flush()
         if !marked.isEmpty && !output.isFull { work?.setNeeded() }
     }
 }
