@@ -1,4 +1,5 @@
 import RunLoopKit
+import RunLoopKitLinux
 
 /// A descriptor source is called whenever its descriptor is ready. Everything with a descriptor can share a thread this
 /// way: pipes, sockets, terminals, devices. Nothing here blocks, and nothing needs a second thread.
@@ -26,7 +27,7 @@ enum Descriptors: Act {
         try stage.check(
             "not one of the \(listing.lines) lines was lost: the command has counted them too",
             listing.lines > 0 && listing.count == "\(listing.lines)", "It counted \(listing.count).")
-        try stage.check("it ended well", listing.status, is: 0)
+        try stage.check("it ended well", listing.end, is: .exited(0))
         try stage.check(
             "the server had \(people) clients at a time, and answered \(people * questions) questions",
             [server.mostAtATime, server.answers], is: [people, people * questions])
@@ -41,28 +42,45 @@ enum Descriptors: Act {
 @MainActor final class Listing {
     private(set) var lines = 0
     private(set) var count = ""
-    private(set) var status: CInt = -1
-    private let child: Child
+    private(set) var end: RunLoop.Child.Exit.Reason?
+    private var child: RunLoop.Child?
     private let stage: Stage
     private let countdown: Countdown
     private var readers: [Reader] = []
     private var pieces = 0
     private var linesToTell = 1
-    private var ended = 0
+    /// Both pipes and the process.
+    private var parts = 3
 
     init(of directory: String, _ stage: Stage, _ countdown: Countdown) throws {
         (self.stage, self.countdown) = (stage, countdown)
         let command = "{ find \"$0\" -maxdepth 4 2>/dev/null | tee /dev/fd/3 | wc -l >&2; } 3>&1"
-        child = try Child("sh", "-c", command, directory)
+        let (output, outputOfChild) = try Descriptor.makePipe()
+        let (errors, errorsOfChild) = try Descriptor.makePipe()
+        // This side's ends never block. The child's ends do: it waits while the pipe is full.
+        try output.stopBlocking()
+        try errors.stopBlocking()
+        // The reader sees the end when the last writing end is closed, so this copy must be closed.
+        defer {
+            outputOfChild.close()
+            errorsOfChild.close()
+        }
+        child = try RunLoop.Child.start(
+            ["sh", "-c", command, directory], output: .borrowing(outputOfChild.number),
+            error: .borrowing(errorsOfChild.number), on: .main,
+            onExit: RunLoop.onMainActor { [weak self] exit in
+                self?.end = exit.reason
+                self?.partHasEnded()
+            })
         stage.tell("find \(directory) has started")
         readers = try [
-            Reader(child.output, stage) { [unowned self] in takeOutput($0) },
-            Reader(child.errors, stage) { [unowned self] in takeErrorOutput($0) },
+            Reader(output, stage) { [unowned self] in takeOutput($0) },
+            Reader(errors, stage) { [unowned self] in takeErrorOutput($0) },
         ]
     }
 
     private func takeOutput(_ bytes: [UInt8]) {
-        if bytes.isEmpty { return oneHasEnded() }
+        if bytes.isEmpty { return partHasEnded() }
         pieces += 1
         lines += bytes.count { $0 == UInt8(ascii: "\n") }
         if lines < linesToTell { return }
@@ -71,14 +89,13 @@ enum Descriptors: Act {
     }
 
     private func takeErrorOutput(_ bytes: [UInt8]) {
-        if bytes.isEmpty { return oneHasEnded() }
+        if bytes.isEmpty { return partHasEnded() }
         count += String(decoding: bytes, as: UTF8.self).filter(\.isNumber)
     }
 
-    private func oneHasEnded() {
-        ended += 1
-        if ended < readers.count { return }
-        status = child.wait()
+    private func partHasEnded() {
+        parts -= 1
+        if parts > 0 { return }
         stage.tell("find: the end, after \(lines) lines in \(pieces) pieces")
         countdown.oneLess()
     }

@@ -29,11 +29,11 @@ enum System: Act {
         defer { for source in [changes, hangUp] { source.invalidate() } }
 
         let script = "sleep 0.03; echo text > \(folder.path)/news; sleep 0.03; kill -HUP $PPID; sleep 0.03; exit 3"
-        let process = try Child("sh", "-c", script).detach()
-        let child = try RunLoop.Child(adopting: process, on: loop) { exit in
+        let child = try RunLoop.Child.start(["sh", "-c", script], on: loop) { exit in
             stage.tell("the child has ended: \(exit.reason)")
             loop.stop()
         }
+        let process = child.process
         let result = loop.run(mode: .default, for: .seconds(20))
         _ = consume child
 
