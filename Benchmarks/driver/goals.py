@@ -84,12 +84,23 @@ def summary(groups, results, counts):
 
 
 def written(path):
-    """What people wrote about single goals: the text below each heading."""
+    """What people wrote about goals: the text below each heading, which names one or several."""
     if not path.exists():
         return {}
-    parts = re.split(r"^### `(.+)`$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    texts = {key: re.split(r"^## ", text, flags=re.MULTILINE)[0].strip() for key, text in zip(parts[1::2], parts[2::2])}
-    return {key: text for key, text in texts.items() if text and text != UNWRITTEN}
+    parts = re.split(r"^### (`.+`)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    texts = {}
+    for heading, text in zip(parts[1::2], parts[2::2]):
+        text = re.split(r"^## ", text, flags=re.MULTILINE)[0].strip()
+        texts |= {key: text for key in re.findall("`(.+?)`", heading) if text and text != UNWRITTEN}
+    return texts
+
+
+def told(keys, texts):
+    """Below headings, what is written about these goals: the same about several stands there once."""
+    keys_of = {}
+    for key in keys:
+        keys_of.setdefault(texts.pop(key, UNWRITTEN), []).append(f"`{key}`")
+    return [line for text, names in keys_of.items() for line in ("", f"### {', '.join(names)}", "", text)]
 
 
 def last_sections(path):
@@ -113,13 +124,9 @@ def document(path, groups, results, counts, about):
         "| Cell | | Measured | At most | |", "|---|---|---|---|---|",
     ]
     lines += [f"| {cell.name} | {cell.label} | {one.measured} | {one.text} | {'met' if one.is_met else '**missed**'} |" for cell, one in entries]
-    lines += ["", "## Missed goals, and what was measured about them"]
-    for one in missed:
-        lines += ["", f"### `{one.key}`", "", texts.pop(one.key, UNWRITTEN)]
+    lines += ["", "## Missed goals, and what was measured about them", *told([one.key for one in missed], texts)]
     if texts:
-        lines += ["", "## Goals that are met now, and what was measured about them"]
-        for key, text in texts.items():
-            lines += ["", f"### `{key}`", "", text]
+        lines += ["", "## Goals that are met now, and what was measured about them", *told(list(texts), texts)]
     lines += [line for section in sections for line in ("", section)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
