@@ -10,7 +10,6 @@ struct loop_watch {
     CFSocketRef socket;
     loop_ready ready;
     void *info;
-    enum loop_direction direction;
 };
 
 void loop_open(void) {
@@ -45,10 +44,7 @@ struct loop_watch *loop_watch_start(int descriptor, loop_ready function, void *i
 }
 
 void loop_watch_turn(struct loop_watch *watch, enum loop_direction direction) {
-    if (watch->direction == direction)
-        return;
-    CFSocketDisableCallBacks(watch->socket, callbacks(watch->direction));
-    watch->direction = direction;
+    CFSocketDisableCallBacks(watch->socket, callbacks(!direction));
     CFSocketEnableCallBacks(watch->socket, callbacks(direction));
 }
 

@@ -13,6 +13,7 @@
 struct connection {
     struct loop_watch *watch;
     int descriptor;
+    enum loop_direction direction; ///< in which it is watched
     connection_protocol protocol;
     bool has_ended;   ///< the client sends no more
     bool is_finished; ///< the protocol answers no more; further input is discarded
@@ -102,13 +103,18 @@ static void ready(void *info) {
     // After the last answer the client must close first: if the server did, unread input would make the client lose the answer.
     if (is_sent && connection->is_finished)
         shutdown(connection->descriptor, SHUT_WR);
-    loop_watch_turn(connection->watch, is_sent ? LOOP_READING : LOOP_WRITING);
+    enum loop_direction direction = is_sent ? LOOP_READING : LOOP_WRITING;
+    if (direction == connection->direction)
+        return;
+    connection->direction = direction;
+    loop_watch_turn(connection->watch, direction);
 }
 
 void connection_start(int descriptor, connection_protocol protocol) {
     struct connection *connection = malloc(sizeof *connection);
     loop_check(connection != NULL, "memory");
     connection->descriptor = descriptor;
+    connection->direction = LOOP_READING;
     connection->protocol = protocol;
     connection->has_ended = connection->is_finished = false;
     connection->in_count = connection->out_start = connection->out_end = 0;

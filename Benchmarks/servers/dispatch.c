@@ -61,8 +61,6 @@ struct loop_watch *loop_watch_start(int descriptor, loop_ready function, void *i
 }
 
 void loop_watch_turn(struct loop_watch *watch, enum loop_direction direction) {
-    if (watch->direction == direction)
-        return;
     dispatch_suspend(watch->sources[watch->direction]);
     watch->direction = direction;
     start(watch);

@@ -10,7 +10,6 @@
 struct loop_watch {
     ev_io io;
     loop_ready ready;
-    enum loop_direction direction;
 };
 
 static struct ev_loop *loop;
@@ -29,7 +28,6 @@ struct loop_watch *loop_watch_start(int descriptor, loop_ready function, void *i
     struct loop_watch *watch = malloc(sizeof *watch);
     loop_check(watch != NULL, "memory");
     watch->ready = function;
-    watch->direction = LOOP_READING;
     ev_io_init(&watch->io, ready, descriptor, EV_READ);
     watch->io.data = info;
     ev_io_start(loop, &watch->io);
@@ -37,9 +35,6 @@ struct loop_watch *loop_watch_start(int descriptor, loop_ready function, void *i
 }
 
 void loop_watch_turn(struct loop_watch *watch, enum loop_direction direction) {
-    if (watch->direction == direction)
-        return;
-    watch->direction = direction;
     ev_io_stop(loop, &watch->io);
     ev_io_set(&watch->io, watch->io.fd, direction == LOOP_READING ? EV_READ : EV_WRITE);
     ev_io_start(loop, &watch->io);

@@ -11,7 +11,6 @@ struct loop_watch {
     loop_ready ready;
     void *info;
     int descriptor;
-    enum loop_direction direction;
 };
 
 static GMainLoop *loop;
@@ -38,16 +37,12 @@ struct loop_watch *loop_watch_start(int descriptor, loop_ready ready, void *info
     watch->ready = ready;
     watch->info = info;
     watch->descriptor = descriptor;
-    watch->direction = LOOP_READING;
     watch->tag = g_source_add_unix_fd(&watch->source, descriptor, G_IO_IN);
     g_source_attach(&watch->source, NULL);
     return watch;
 }
 
 void loop_watch_turn(struct loop_watch *watch, enum loop_direction direction) {
-    if (watch->direction == direction)
-        return;
-    watch->direction = direction;
     g_source_modify_unix_fd(&watch->source, watch->tag, direction == LOOP_READING ? G_IO_IN : G_IO_OUT);
 }
 

@@ -11,7 +11,6 @@ struct loop_watch {
     loop_ready ready;
     void *info;
     int descriptor;
-    enum loop_direction direction;
 };
 
 static struct event_base *base;
@@ -37,9 +36,6 @@ struct loop_watch *loop_watch_start(int descriptor, loop_ready function, void *i
 }
 
 void loop_watch_turn(struct loop_watch *watch, enum loop_direction direction) {
-    if (watch->direction == direction)
-        return;
-    watch->direction = direction;
     short events = direction == LOOP_READING ? EV_READ : EV_WRITE;
     event_del(watch->event);
     event_assign(watch->event, base, watch->descriptor, (short)(events | EV_PERSIST), ready, watch);

@@ -18,7 +18,7 @@ void loop_open(void);
 /// Watches a non-blocking descriptor, for reading at first.
 struct loop_watch *loop_watch_start(int descriptor, loop_ready ready, void *info);
 
-/// Watches the other direction from now on.
+/// Watches the other direction, which is this one, from now on.
 void loop_watch_turn(struct loop_watch *watch, enum loop_direction direction);
 
 /// Ends the watch, in its own callback or when the loop doesn't run, and closes the descriptor.

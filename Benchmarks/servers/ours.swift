@@ -60,7 +60,6 @@ func loopWatchStart(
 
 @_cdecl("loop_watch_turn") func loopWatchTurn(_ handle: OpaquePointer, _ direction: loop_direction) {
     let watch = watch(handle)
-    guard watch.direction != direction else { return }
     watch.stop()
     watch.direction = direction
     watch.start()

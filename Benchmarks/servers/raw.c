@@ -13,7 +13,6 @@ struct loop_watch {
     loop_ready ready;
     void *info;
     int descriptor;
-    enum loop_direction direction;
 };
 
 static int epoll = -1;
@@ -24,8 +23,8 @@ void loop_open(void) {
     loop_check(epoll >= 0, "epoll");
 }
 
-static void set(struct loop_watch *watch, int operation) {
-    struct epoll_event event = {.events = watch->direction == LOOP_READING ? EPOLLIN : EPOLLOUT, .data.ptr = watch};
+static void set(struct loop_watch *watch, int operation, enum loop_direction direction) {
+    struct epoll_event event = {.events = direction == LOOP_READING ? EPOLLIN : EPOLLOUT, .data.ptr = watch};
     loop_check(epoll_ctl(epoll, operation, watch->descriptor, &event) == 0, "epoll_ctl");
 }
 
@@ -33,15 +32,12 @@ struct loop_watch *loop_watch_start(int descriptor, loop_ready ready, void *info
     struct loop_watch *watch = malloc(sizeof *watch);
     loop_check(watch != NULL, "memory");
     *watch = (struct loop_watch){.ready = ready, .info = info, .descriptor = descriptor};
-    set(watch, EPOLL_CTL_ADD);
+    set(watch, EPOLL_CTL_ADD, LOOP_READING);
     return watch;
 }
 
 void loop_watch_turn(struct loop_watch *watch, enum loop_direction direction) {
-    if (watch->direction == direction)
-        return;
-    watch->direction = direction;
-    set(watch, EPOLL_CTL_MOD);
+    set(watch, EPOLL_CTL_MOD, direction);
 }
 
 void loop_watch_end(struct loop_watch *watch) {

@@ -12,7 +12,6 @@ struct loop_watch {
     loop_ready ready;
     void *info;
     int descriptor;
-    enum loop_direction direction;
 };
 
 static sd_event *loop;
@@ -37,9 +36,6 @@ struct loop_watch *loop_watch_start(int descriptor, loop_ready function, void *i
 }
 
 void loop_watch_turn(struct loop_watch *watch, enum loop_direction direction) {
-    if (watch->direction == direction)
-        return;
-    watch->direction = direction;
     sd_event_source_set_io_events(watch->source, direction == LOOP_READING ? EPOLLIN : EPOLLOUT);
 }
 

@@ -12,7 +12,6 @@ struct loop_watch {
     loop_ready ready;
     void *info;
     int descriptor;
-    enum loop_direction direction;
 };
 
 static uv_loop_t loop;
@@ -27,8 +26,8 @@ static void ready(uv_poll_t *poll, int status, int events) {
     watch->ready(watch->info);
 }
 
-static void start(struct loop_watch *watch) {
-    int events = watch->direction == LOOP_READING ? UV_READABLE : UV_WRITABLE;
+static void start(struct loop_watch *watch, enum loop_direction direction) {
+    int events = direction == LOOP_READING ? UV_READABLE : UV_WRITABLE;
     loop_check(uv_poll_start(&watch->poll, events, ready) == 0, "uv_poll_start");
 }
 
@@ -37,15 +36,12 @@ struct loop_watch *loop_watch_start(int descriptor, loop_ready function, void *i
     loop_check(watch != NULL, "memory");
     *watch = (struct loop_watch){.ready = function, .info = info, .descriptor = descriptor};
     loop_check(uv_poll_init(&loop, &watch->poll, descriptor) == 0, "uv_poll_init");
-    start(watch);
+    start(watch, LOOP_READING);
     return watch;
 }
 
 void loop_watch_turn(struct loop_watch *watch, enum loop_direction direction) {
-    if (watch->direction == direction)
-        return;
-    watch->direction = direction;
-    start(watch);
+    start(watch, direction);
 }
 
 static void closed(uv_handle_t *handle) {
