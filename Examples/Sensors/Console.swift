@@ -75,8 +75,6 @@ import RunLoopKitLinux
         case .reading(let sensor, let value, let unit, let summary):
             readings += 1
             Terminal.print("\(sensor) \(value.rounded2)\(unit.isEmpty ? "" : " " + unit) (\(summary))")
-        case .alarm(let alarm, let value):
-            Terminal.print("\(alarm.isRinging ? "ALARM" : "all clear") \(alarm), it is \(value.rounded2)")
         case .problem(let sensor, let problem): Terminal.complain("sensors: \(sensor): \(problem)")
         case .paused: Terminal.print("paused")
         case .resumed: Terminal.print("resumed")

@@ -2,7 +2,6 @@
 struct Options {
     var fifo: String?
     var files: [Sensor] = []
-    var alarms: [Alarm] = []
     /// How many readings of a sensor a summary covers.
     var window = 10
     /// The interval at which to read all sensors.
@@ -13,7 +12,6 @@ struct Options {
 
           --fifo PATH          take readings from a FIFO, a number on each line
           --file NAME=PATH     ask for the number at the begin of a file, too
-          --alarm NAME>VALUE   tell when a sensor exceeds a value (or NAME<VALUE: falls below)
           --window COUNT       how many readings are summed up (10)
           --every SECONDS      ask each sensor so often
 
@@ -28,9 +26,6 @@ struct Options {
             switch option {
             case "--fifo": fifo = value
             case "--file": files.append(try Self.file(value))
-            case "--alarm":
-                guard let alarm = Alarm(value) else { throw Refusal("\"\(value)\" is no alarm; load>2 would be one.") }
-                alarms.append(alarm)
             case "--window":
                 guard let count = Int(value), count > 0 else { throw Refusal("\"\(value)\" is no number of readings.") }
                 window = count
@@ -45,7 +40,7 @@ struct Options {
     }
 
     func sensors() -> [Sensor] {
-        var sensors = [.load, .memory, .temperature].compactMap { $0 } + files
+        var sensors = [.load, .memory] + files
         if let interval { for index in sensors.indices { sensors[index].interval = interval } }
         return sensors
     }

@@ -29,15 +29,6 @@ struct Sensor: Sendable {
         return try 100 * (1 - field("MemAvailable") / field("MemTotal"))
     }
 
-    /// The temperature of the machine, if it reports one.
-    static var temperature: Sensor? {
-        let path = "/sys/class/thermal/thermal_zone0/temp"
-        if access(path, R_OK) != 0 { return nil }
-        return Sensor(name: "temperature", unit: "°C", interval: .seconds(3)) {
-            try number(atStartOf: TextFile.read(path), from: path) / 1000
-        }
-    }
-
     /// The number at the beginning of a file.
     static func file(_ path: String, name: String) -> Sensor {
         Sensor(name: name, unit: "", interval: .seconds(1)) { try number(atStartOf: TextFile.read(path), from: path) }

@@ -6,10 +6,10 @@ import RunLoopKit
     import Musl
 #endif
 
-/// Measures the load, the memory and the temperature of this machine, and takes readings from a FIFO.
+/// Measures the load and the memory of this machine, and takes readings from a FIFO.
 ///
 ///     mkfifo /tmp/readings
-///     swift run sensors --fifo /tmp/readings --alarm 'load>2'
+///     swift run sensors --fifo /tmp/readings
 ///     echo 21.5 > /tmp/readings               in another terminal; then type "pause", "resume", "summary" or "quit"
 ///
 /// It shows actors and tasks on a loop's thread: an actor whose executor is the loop, so that timers call it without a thread
@@ -35,7 +35,7 @@ struct Sensors {
     @MainActor private static func run(_ options: Options) throws {
         let fifo = try options.fifo.map { path throws(SystemError) in try Fifo(path: path) }
         let thread = try RunLoop.Thread(name: "sensors")
-        let station = Station(on: thread, window: options.window, alarms: options.alarms)
+        let station = Station(on: thread, window: options.window)
         let console = Console(station)
         try console.run(sensors: options.sensors(), fifo: fifo)
         // The station has removed everything from the loop. The thread ends when it has nothing more to do.

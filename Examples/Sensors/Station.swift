@@ -9,7 +9,6 @@ extension RunLoop.Mode {
 /// The station's reports.
 enum Event: Sendable {
     case reading(sensor: String, value: Double, unit: String, Summary)
-    case alarm(Alarm, value: Double)
     case problem(sensor: String, String)
     case paused
     case resumed
@@ -27,19 +26,17 @@ actor Station {
     private nonisolated let executor: any SerialExecutor
     private let windowSize: Int
     private var windows: [String: Window] = [:]
-    private var alarms: [Alarm]
     private var timers: [RunLoop.Timer] = []
     private var reader: Task<Void, Never>?
     private var failing: Set<String> = []
     private var isPauseWanted = false
     private var isPausing = false
 
-    init(on thread: RunLoop.Thread, window: Int, alarms: [Alarm]) {
+    init(on thread: RunLoop.Thread, window: Int) {
         self.thread = thread
         // In the paused mode as well; otherwise no summary would be available during a pause.
         executor = thread.loop.makeExecutor(inModes: [.common, .paused])
         windowSize = window
-        self.alarms = alarms
         // A slow consumer misses the oldest events: memory is bounded, and the newest events matter most.
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(10_000))
     }
@@ -137,9 +134,6 @@ actor Station {
         windows[sensor, default: Window(size: windowSize)].add(value)
         if let summary = windows[sensor]?.summary {
             continuation.yield(.reading(sensor: sensor, value: value, unit: unit, summary))
-        }
-        for index in alarms.indices where alarms[index].sensor == sensor {
-            if alarms[index].hasChanged(with: value) { continuation.yield(.alarm(alarms[index], value: value)) }
         }
     }
 

@@ -105,21 +105,6 @@ def bad_lines(folder):
 
 
 @test
-def alarms(folder):
-    """an alarm rings once when a value crosses its threshold, and once when it is back"""
-    fifo = fifo_in(folder)
-    with Sensors("--fifo", fifo, "--every", "1000", "--alarm", "fifo>30", "--alarm", "fifo<10.5") as sensors:
-        write(fifo, "20\n30\n31\n32\n30\n10.5\n10.4\n5\n11\n")
-        sensors.out.expect("fifo 11.00 (")
-        check(sensors.summary("fifo") is not None)
-        sensors.out.wait(lambda _: any("clear fifo<10.50" in line for line in sensors.out.lines), "the end of the alarm")
-        told = [line for line in sensors.out.lines if "ALARM" in line or "clear" in line]
-        check(told == ["ALARM fifo>30.00, it is 31.00", "all clear fifo>30.00, it is 30.00",
-                       "ALARM fifo<10.50, it is 10.40", "all clear fifo<10.50, it is 11.00"], lambda: told)
-        check(sensors.end() == 0)
-
-
-@test
 def failing(folder):
     """a sensor that cannot be read is told once, and measured again when it can"""
     path = f"{folder}/number"
@@ -190,7 +175,7 @@ def ends(folder):
 @test
 def bad_input(folder):
     """command lines that make no sense, and a FIFO that is not there, are refused with a sentence"""
-    for arguments in (["--fifo"], ["--alarm", "x"], ["--alarm", ">1"], ["--window", "0"], ["--every", "0"], ["--file", "x"], ["-x", "1"]):
+    for arguments in (["--fifo"], ["--window", "0"], ["--every", "0"], ["--file", "x"], ["-x", "1"]):
         with Sensors(*arguments) as sensors:
             check(sensors.status() == 2)
             check("usage: sensors" in sensors.errors.text, lambda: sensors.errors.text)
