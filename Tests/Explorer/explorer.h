@@ -14,6 +14,7 @@ struct scene {
     const char *name, *sentence;
     void (*threads[SCENE_THREADS])(void);
     void (*at_rest)(void);
+    unsigned variant;  ///< What `scene_variant` gives, for scenes that differ in it alone.
     bool is_wrong;     ///< The explorer must find a fault in it.
     unsigned at_least; ///< Deviations, even if fewer are asked for.
 };
@@ -30,6 +31,7 @@ void part(void);
 /// One thread tells others that it has come so far, and they wait for it.
 void tell(unsigned event);
 void await(unsigned event);
+unsigned scene_variant(void);
 /// The scene fails if the condition does not hold.
 #define EXPECT(condition) ((condition) ? (void)0 : expectation_failed(#condition, __FILE__, __LINE__))
 _Noreturn void expectation_failed(const char *condition, const char *file, int line);

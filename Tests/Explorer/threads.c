@@ -215,6 +215,10 @@ bool thread_sleep(bool (*is_ready)(void *argument), void *argument, int64_t wake
     return is_over;
 }
 
+unsigned scene_variant(void) {
+    return threads.scene->variant;
+}
+
 //===-- executions ---------------------------------------------------------------------------------------------------===//
 
 void execution_run(const struct scene *scene) {

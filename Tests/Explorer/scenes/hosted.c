@@ -8,6 +8,9 @@
 
 #include "scene.h"
 
+/// How the host waits in the scene, otherwise by the level.
+#define BY_EDGES .variant = EPOLLET
+
 static runloop *loop;
 static runloop_source *source;
 static int performed, to_come, result, set;
@@ -19,11 +22,11 @@ static void host_sleep(void) {
         EXPECT(errno == EINTR);
 }
 
-static void host_begin(uint32_t edges) {
+static void host_begin(void) {
     source = source_with(NULL, NULL);
     loop = loop_with(source);
     set = epoll_create1(0);
-    struct epoll_event event = {.events = EPOLLIN | edges};
+    struct epoll_event event = {.events = EPOLLIN | scene_variant()};
     EXPECT(epoll_ctl(set, EPOLL_CTL_ADD, runloop_hosted_descriptor(), &event) == 0);
     EXPECT(runloop_hosted_begin(MODE) == 0);
     meet();
@@ -41,20 +44,12 @@ static void host_run(int64_t budget_ns) {
     EXPECT(result == RUNLOOP_RESULT_STOPPED);
 }
 
-static void host_by_level(void) {
-    host_begin(0);
-    host_run(RUNLOOP_FOREVER);
-}
-static void host_by_edges(void) {
-    host_begin(EPOLLET);
+static void host_loop(void) {
+    host_begin();
     host_run(RUNLOOP_FOREVER);
 }
 static void host_by_single_iterations(void) {
-    host_begin(0);
-    host_run(0);
-}
-static void host_by_single_iterations_and_edges(void) {
-    host_begin(EPOLLET);
+    host_begin();
     host_run(0);
 }
 
@@ -92,22 +87,17 @@ static void make_chain(void) {
         runloop_add_source(runloop_current(), chain[i], MODE);
     }
 }
-static void host_chain_by_level(void) {
+static void host_chain(void) {
     make_chain();
     host_by_single_iterations();
-}
-static void host_chain_by_edges(void) {
-    make_chain();
-    host_by_single_iterations_and_edges();
 }
 static void signal_chain(void) {
     meet();
     runloop_source_signal(chain[0]);
     runloop_wake_up(loop);
 }
-SCENE(hosted_work_left, "what is left when the host's time is up is told",
-      .threads = {host_chain_by_level, signal_chain});
-SCENE(hosted_work_left_by_edges, "also by an edge", .threads = {host_chain_by_edges, signal_chain});
+SCENE(hosted_work_left, "what is left when the host's time is up is told", .threads = {host_chain, signal_chain});
+SCENE(hosted_work_left_by_edges, "also by an edge", .threads = {host_chain, signal_chain}, BY_EDGES);
 
 static void stop_latched(void) {
     meet();
@@ -116,28 +106,24 @@ static void stop_latched(void) {
 
 static void host_for_two(void) {
     to_come = 2;
-    host_by_level();
-}
-static void host_for_two_by_edges(void) {
-    to_come = 2;
-    host_by_edges();
+    host_loop();
 }
 
-SCENE(hosted_post, "a task ends the host's sleep", .threads = {host_by_level, post});
-SCENE(hosted_post_by_edges, "also by an edge", .threads = {host_by_edges, post});
+SCENE(hosted_post, "a task ends the host's sleep", .threads = {host_loop, post});
+SCENE(hosted_post_by_edges, "also by an edge", .threads = {host_loop, post}, BY_EDGES);
 SCENE(hosted_single_iterations, "also if the host calls for one iteration at a time",
       .threads = {host_by_single_iterations, post});
-SCENE(hosted_single_edges, "also by edges", .threads = {host_by_single_iterations_and_edges, post});
+SCENE(hosted_single_edges, "also by edges", .threads = {host_by_single_iterations, post}, BY_EDGES);
 SCENE(hosted_posts, "so do two tasks", .threads = {host_for_two, post_one_of_two, post_one_of_two});
-SCENE(hosted_posts_by_edges, "also by edges", .threads = {host_for_two_by_edges, post_one_of_two, post_one_of_two});
-SCENE(hosted_stop, "so does a latched stop", .threads = {host_by_edges, stop_latched});
+SCENE(hosted_posts_by_edges, "also by edges", .threads = {host_for_two, post_one_of_two, post_one_of_two}, BY_EDGES);
+SCENE(hosted_stop, "so does a latched stop", .threads = {host_loop, stop_latched}, BY_EDGES);
 
 static void remove_source(void) {
     meet();
     runloop_remove_source(loop, source, MODE);
 }
 static void host_until_empty(void) {
-    host_begin(EPOLLET);
+    host_begin();
     do {
         host_sleep();
         result = runloop_hosted_iterate(RUNLOOP_FOREVER);
@@ -145,11 +131,11 @@ static void host_until_empty(void) {
     part();
     EXPECT(result == RUNLOOP_RESULT_FINISHED);
 }
-SCENE(hosted_emptied_mode, "so does the last item that leaves the mode", .threads = {host_until_empty, remove_source});
+SCENE(hosted_emptied_mode, "so does the last item that leaves the mode", .threads = {host_until_empty, remove_source},
+      BY_EDGES);
 
 //===-- the host's loop in a call-out --------------------------------------------------------------------------------===//
 
-static bool sees_edges;
 static int performed_inside;
 
 static void perform_inside(void *info) {
@@ -161,7 +147,7 @@ static void perform_inside(void *info) {
 static void run_host_in_task(void *info) {
     (void)info;
     tell(0);
-    if (sees_edges)
+    if (scene_variant())
         runloop_hosted_iterate(RUNLOOP_FOREVER);
     while (performed_inside == 0) {
         host_sleep();
@@ -172,12 +158,7 @@ static void run_host_in_task(void *info) {
 
 static void host_with_modal_task(void) {
     runloop_perform(runloop_current(), MODE, run_host_in_task, NULL, NULL);
-    host_by_level();
-}
-static void host_with_modal_task_by_edges(void) {
-    sees_edges = true;
-    runloop_perform(runloop_current(), MODE, run_host_in_task, NULL, NULL);
-    host_by_edges();
+    host_loop();
 }
 static void post_inside(void) {
     meet();
@@ -186,7 +167,7 @@ static void post_inside(void) {
 }
 SCENE(modal_post, "a host that runs its loop in a call-out is told of what comes then",
       .threads = {host_with_modal_task, post_inside});
-SCENE(modal_post_by_edges, "also by edges", .threads = {host_with_modal_task_by_edges, post_inside});
+SCENE(modal_post_by_edges, "also by edges", .threads = {host_with_modal_task, post_inside}, BY_EDGES);
 
 /// In the call-out of a descriptor, which the kernel was asked about: nothing was written for the host.
 static void run_host_in_ready(runloop_source *ready, runloop_readiness reasons, void *info) {
@@ -205,12 +186,7 @@ static void add_ready(void) {
 }
 static void host_with_modal_descriptor(void) {
     add_ready();
-    host_by_level();
-}
-static void host_with_modal_descriptor_by_edges(void) {
-    sees_edges = true;
-    add_ready();
-    host_by_edges();
+    host_loop();
 }
 static void post_at_any_time(void) {
     meet();
@@ -218,7 +194,7 @@ static void post_at_any_time(void) {
 }
 SCENE(modal_descriptor, "also if it was called for a descriptor alone",
       .threads = {host_with_modal_descriptor, post_at_any_time});
-SCENE(modal_descriptor_by_edges, "also by edges", .threads = {host_with_modal_descriptor_by_edges, post_at_any_time});
+SCENE(modal_descriptor_by_edges, "also by edges", .threads = {host_with_modal_descriptor, post_at_any_time}, BY_EDGES);
 
 static void do_nothing(void *info) {
     (void)info;
@@ -266,8 +242,7 @@ static void host_with_two_call_outs(void) {
     runloop_source *first = source_with(tell_first, NULL);
     runloop_add_source(runloop_current(), first, MODE);
     runloop_source_signal(first);
-    host_begin(EPOLLET);
-    host_run(0);
+    host_by_single_iterations();
 }
 static void post_between(void) {
     meet();
@@ -280,7 +255,7 @@ static void post_in_second(void) {
     runloop_post(loop, MODE, perform_inside, NULL, NULL);
 }
 SCENE(modal_edge, "what comes during a call-out is an edge, whatever came before",
-      .threads = {host_with_two_call_outs, post_in_second, post_between});
+      .threads = {host_with_two_call_outs, post_in_second, post_between}, BY_EDGES);
 
 static int performed_outside;
 static void perform_last(void *info) {
@@ -295,7 +270,7 @@ static void nest_host_once(void *info) {
     perform_last(NULL);
 }
 static void host_with_short_modal_task(void) {
-    host_begin(EPOLLET);
+    host_begin();
     runloop_post(loop, MODE, nest_host_once, NULL, NULL);
     host_run(RUNLOOP_FOREVER);
 }
@@ -304,7 +279,7 @@ static void post_last(void) {
     runloop_post(loop, MODE, perform_last, NULL, NULL);
 }
 SCENE(modal_look, "what a look in a call-out takes from the kernel is not lost for the run around it",
-      .threads = {host_with_short_modal_task, post_last});
+      .threads = {host_with_short_modal_task, post_last}, BY_EDGES);
 
 //===-- another run while the host sleeps -----------------------------------------------------------------------------===//
 
@@ -316,9 +291,9 @@ static void add_to_other_mode(void) {
     runloop_add_source(runloop_current(), other, "other");
 }
 
-static void run_other_mode_in_sleep(uint32_t edges) {
+static void run_other_mode_in_sleep(void) {
     add_to_other_mode();
-    host_begin(edges);
+    host_begin();
     host_sleep();
     runloop_hosted_iterate(RUNLOOP_FOREVER);
     if (performed == 0)
@@ -326,15 +301,9 @@ static void run_other_mode_in_sleep(uint32_t edges) {
     if (performed == 0)
         host_run(RUNLOOP_FOREVER);
 }
-static void run_other_mode_by_level(void) {
-    run_other_mode_in_sleep(0);
-}
-static void run_other_mode_by_edges(void) {
-    run_other_mode_in_sleep(EPOLLET);
-}
 SCENE(run_in_sleep, "what comes during a run of another mode is not lost for the hosted run that sleeps",
-      .threads = {run_other_mode_by_level, post});
-SCENE(run_in_sleep_by_edges, "also by edges", .threads = {run_other_mode_by_edges, post});
+      .threads = {run_other_mode_in_sleep, post});
+SCENE(run_in_sleep_by_edges, "also by edges", .threads = {run_other_mode_in_sleep, post}, BY_EDGES);
 
 //===-- a clock of the program's -------------------------------------------------------------------------------------===//
 
@@ -362,7 +331,7 @@ static void set_clock(void) {
 
 static void host_with_clock(void) {
     set_clock();
-    host_by_edges();
+    host_loop();
 }
 static void run_with_clock(void) {
     set_clock();
@@ -385,6 +354,7 @@ static void bring_date_forward(void) {
     runloop_clock_moved(loop);
 }
 SCENE(clock_of_host, "a timer fires when the clock of a hosted run has moved",
-      .threads = {host_with_clock, move_clock_twice});
+      .threads = {host_with_clock, move_clock_twice}, BY_EDGES);
 SCENE(clock_of_run, "also of a plain one", .threads = {run_with_clock, move_clock_twice});
-SCENE(clock_and_date, "also when its date is brought forward", .threads = {host_with_clock, bring_date_forward});
+SCENE(clock_and_date, "also when its date is brought forward", .threads = {host_with_clock, bring_date_forward},
+      BY_EDGES);
