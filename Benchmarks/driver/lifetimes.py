@@ -6,20 +6,11 @@ import shutil
 import statistics
 import subprocess
 
-LOOPS = ["raw", "ours", "uv"]
+from driver.streams import LOOPS, output, system_calls
+
 GOAL = 1.1  # of libuv's CPU time, at most
 CELLS = [("child", "a child, from its start to its end", 300), ("connect", "a connection, from the call to its close", 5000),
          ("accept", "a connection that is accepted, and closed", 5000)]
-
-
-def output(*command):
-    return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=300).stdout
-
-
-def build(here, place, flags, libraries):
-    for loop in LOOPS:
-        sources = [here / "lifetimes.c", here / f"lifetimes_{loop}.c"]
-        subprocess.run(["cc", *flags, *sources, *libraries[loop], "-o", place / f"lifetimes-{loop}"], check=True)
 
 
 def difference(count, times):
@@ -28,17 +19,11 @@ def difference(count, times):
     return (second - first) / times
 
 
-def system_calls(place, loop, cell, counted):
-    """Of the process alone: neither the children's nor the server's."""
+def calls(place, loop, cell, counted):
+    """Of the process alone: neither the children's nor the server's. None without strace."""
     if not shutil.which("strace"):
         return None
-
-    def count(times):
-        counts = place / "calls"
-        output("strace", "-c", "-qq", "-U", "calls", "-o", counts, place / f"lifetimes-{loop}", cell, times)
-        return int(counts.read_text().split()[-2])
-
-    return difference(count, counted)
+    return difference(lambda times: system_calls(place, place / f"lifetimes-{loop}", cell, times), counted)
 
 
 def instructions(place, loop, cell, counted):
@@ -49,7 +34,7 @@ def instructions(place, loop, cell, counted):
     def count(times):
         counts = place / "instructions"
         tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}"]
-        output(*tool, place / f"lifetimes-{loop}", cell, times)
+        output(*tool, place / f"lifetimes-{loop}", cell, times, stderr=subprocess.DEVNULL)
         return int(re.search(r"^(?:totals|summary): (\d+)", counts.read_text(), re.MULTILINE)[1])
 
     try:
@@ -68,7 +53,7 @@ def measure(place, repetitions, part):
                 results.setdefault((cell, loop), []).append(time)
     for cell, _, times in CELLS:
         for loop in LOOPS:
-            counts[cell, loop] = tuple(count(place, loop, cell, times // 15) for count in (system_calls, instructions))
+            counts[cell, loop] = tuple(count(place, loop, cell, times // 15) for count in (calls, instructions))
     return results, counts
 
 

@@ -12,24 +12,26 @@ LOOPS = ["raw", "ours", "uv"]
 MEGABYTES, COUNTED_MEGABYTES, LOAD_MS = 512, 4, 400
 TRANSFERS = [(kind, chunk) for kind in ("pipe", "socket") for chunk in (4096, 65536)]
 CONNECTIONS = [1, 50]
-SOURCES = ["transfer", "lines"]
+PROGRAMS = ["transfer", "lines", "lifetimes"]
 
 
-def output(*command):
-    return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True, timeout=300).stdout
+def output(*command, **options):
+    return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True, timeout=300, **options).stdout
 
 
 def build(here, place, flags, libraries):
+    """A program for each loop, those of lifetimes.py as well."""
     servers.build_load()
-    for program in SOURCES:
+    for program in PROGRAMS:
         for loop in LOOPS:
             sources = [here / f"{program}.c", here / f"{program}_{loop}.c"]
             subprocess.run(["cc", *flags, *sources, *libraries[loop], "-o", place / f"{program}-{loop}"], check=True)
 
 
-def system_calls(place, loop, cell, megabytes):
+def system_calls(place, *command):
+    """Of the command's own process."""
     counts = place / "calls"
-    output("strace", "-f", "-c", "-qq", "-U", "calls", "-o", counts, place / f"transfer-{loop}", *cell, megabytes)
+    output("strace", "-c", "-qq", "-U", "calls", "-o", counts, *command)
     return int(counts.read_text().split()[-2])  # of all calls
 
 
@@ -37,7 +39,7 @@ def calls_per_megabyte(place, loop, cell):
     """What no other load on the machine changes, less what a start costs; None without strace."""
     if not shutil.which("strace"):
         return None
-    first, second = (system_calls(place, loop, cell, times * COUNTED_MEGABYTES) for times in (1, 2))
+    first, second = (system_calls(place, place / f"transfer-{loop}", *cell, times * COUNTED_MEGABYTES) for times in (1, 2))
     return (second - first) / COUNTED_MEGABYTES
 
 
