@@ -60,16 +60,6 @@ def judged(group, cell, results, counts):
     return [one for one in all_of_them if one]
 
 
-def rows(group, results, counts):
-    """Below a group's table: a row per goal of its cells, each in its cell's column."""
-    columns = [[f"{one.text}: {'met' if one.is_met else 'MISSED'}" for one in judged(group, cell, results, counts)] for cell in group.cells]
-    for line in range(max(map(len, columns), default=0)):
-        row = ["at most"]
-        for column in columns:
-            row += [column[line] if line < len(column) else ""] + [""] * len(group.extras)
-        yield row
-
-
 def summary(groups, results, counts):
     """All goals, a row each."""
     table = [["", "measured", "at most", ""]]

@@ -17,6 +17,7 @@ from xml.sax.saxutils import escape
 from driver import peers
 from driver.counts import totals_of_callgrind
 from driver.measure import Progress
+from driver.picture import svg
 
 SIZES = [1, 10, 100, 1000, 10000, 100000, 1000000]
 NAMES = ["1", "10", "100", "1k", "10k", "100k", "1M"]
@@ -341,9 +342,7 @@ def draw(results, about):
     for index, operation in enumerate(shown):
         line, column = divmod(index, COLUMNS)
         parts += panel(operation, results[operation.name], LEFT + column * (WIDTH + GAP_X), TOP + line * (HEIGHT + GAP_Y))
-    body = "\n".join(part for part in parts if part)
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
-            f'aria-label="How costs grow">\n<style>{STYLE}</style>\n<rect class="ground" width="{width}" height="{height}"/>\n{body}\n</svg>\n')
+    return svg(width, height, "How costs grow", STYLE, parts)
 
 
 def save(directory, results, counts, machine, about):

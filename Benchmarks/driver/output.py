@@ -40,7 +40,7 @@ def entry(group, results, cell, peer):
     return number(value, group.scale) + (f" ({times:.2f})" if times is not None else "")
 
 
-def group_table(group, results, counts, peers):
+def group_table(group, results, peers):
     rows = [heading(group)]
     for peer in peers:
         row = [peer]
@@ -49,7 +49,6 @@ def group_table(group, results, counts, peers):
             row += [number(median(results, cell.name, peer, key), group.scale) for key, _ in group.extras]
         if any(text != "-" for text in row[1:]):
             rows.append(row)
-    rows += goals.rows(group, results, counts)
     return f"{group.title} [{group.unit}; ratio to raw in brackets]\n{table(rows)}\n"
 
 

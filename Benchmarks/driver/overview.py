@@ -5,12 +5,19 @@ import math
 from xml.sax.saxutils import escape
 
 from driver.measure import ratio
+from driver.picture import svg
 
-CELLS = [
-    "w1,s", "w1,x", "w2,plain", "w2,descriptor", "w3,1", "w3,4", "w4,1,1", "w4,1000,1", "w4,1000,100", "w5,1000", "w5,100000", "w5r,1000",
-    "w5p,1000", "w5b,10000,0", "w5b,10000,1", "w5c,chain", "w6,descriptor", "w7,timers", "w7,descriptors", "w8", "w11,echo,1", "w11,echo,50",
-    "w11,http,1", "w11,http,50",
-]
+# In this order.
+NAMES = {
+    "w1,s": "wake-up and back, one core", "w1,x": "wake-up and back, two cores", "w2,plain": "source that signals itself",
+    "w2,descriptor": "the same, with a descriptor", "w3,1": "task from another thread", "w3,4": "tasks from four threads",
+    "w4,1,1": "descriptor, the only one", "w4,1000,1": "descriptor, one of 1,000", "w4,1000,100": "descriptors, 100 of 1,000",
+    "w5,1000": "timer created and stopped, of 1,000", "w5,100000": "timer created and stopped, of 100,000", "w5r,1000": "timer moved, of 1,000",
+    "w5p,1000": "timer replaced, of 1,000", "w5b,10000,0": "timer fired, of 10,000", "w5b,10000,1": "timer fired, with tolerance",
+    "w5c,chain": "lateness of a timer", "w6,descriptor": "an iteration with nothing to do", "w7,timers": "memory of a timer",
+    "w7,descriptors": "memory of a descriptor source", "w8": "start of a process", "w11,echo,1": "echo server, 1 connection",
+    "w11,echo,50": "echo server, 50 connections", "w11,http,1": "HTTP server, 1 connection", "w11,http,50": "HTTP server, 50 connections",
+}
 PEERS = {"ours": "ours", "cf-thread": "cf", "cf": "cf"}  # CFRunLoop on a thread as ours is; where it wasn't measured, on the initial one
 LEFT, PLOT, VALUES, TOP, ROW = 306, 430, 60, 96, 21
 LOW, HIGH = -1.5, 2.0  # powers of ten; what is beyond stands at the edge
@@ -55,7 +62,7 @@ def row(group, cell, found, y):
     goal = next((goal.limit for goal in cell.goals if goal.of == "ratio" and goal.than == "raw"), None)
     parts = [
         f'<text class="small" x="10" y="{y + 4}">{escape(group.title.split(" ", 1)[0])}</text>',
-        f'<text x="44" y="{y + 4}">{escape(NAMES.get(cell.name, cell.label))}</text>',
+        f'<text x="44" y="{y + 4}">{escape(NAMES[cell.name])}</text>',
         f'<line class="line" x1="{LEFT}" y1="{y}" x2="{LEFT + PLOT}" y2="{y}"/>',
     ]
     if goal:
@@ -67,18 +74,6 @@ def row(group, cell, found, y):
         parts.append(f'<circle class="ours" cx="{at(found["ours"]):.1f}" cy="{y}" r="5.5"/>')
         parts.append(f'<text class="ours" x="{LEFT + PLOT + VALUES - 8}" y="{y + 4}" text-anchor="end">{found["ours"]:.2f}</text>')
     return parts
-
-
-NAMES = {
-    "w1,s": "wake-up and back, one core", "w1,x": "wake-up and back, two cores", "w2,plain": "source that signals itself",
-    "w2,descriptor": "the same, with a descriptor", "w3,1": "task from another thread", "w3,4": "tasks from four threads",
-    "w4,1,1": "descriptor, the only one", "w4,1000,1": "descriptor, one of 1,000", "w4,1000,100": "descriptors, 100 of 1,000",
-    "w5,1000": "timer created and stopped, of 1,000", "w5,100000": "timer created and stopped, of 100,000", "w5r,1000": "timer moved, of 1,000",
-    "w5p,1000": "timer replaced, of 1,000", "w5b,10000,0": "timer fired, of 10,000", "w5b,10000,1": "timer fired, with tolerance",
-    "w5c,chain": "lateness of a timer", "w6,descriptor": "an iteration with nothing to do", "w7,timers": "memory of a timer",
-    "w7,descriptors": "memory of a descriptor source", "w8": "start of a process", "w11,echo,1": "echo server, 1 connection",
-    "w11,echo,50": "echo server, 50 connections", "w11,http,1": "HTTP server, 1 connection", "w11,http,50": "HTTP server, 50 connections",
-}
 
 
 def frame(height):
@@ -102,8 +97,8 @@ def legend():
 
 
 def draw(groups, results, about, versions):
-    rows = [(group, cell) for group in groups for cell in group.cells if cell.name in CELLS and results.get(cell.name)]
-    rows.sort(key=lambda each: CELLS.index(each[1].name))
+    rows = [(group, cell) for group in groups for cell in group.cells if cell.name in NAMES and results.get(cell.name)]
+    rows.sort(key=lambda each: list(NAMES).index(each[1].name))
     width, height = LEFT + PLOT + VALUES, TOP + len(rows) * ROW + 30
     parts = [
         '<text class="title" x="10" y="22">What RunLoopKit costs, compared with a hand-written loop</text>',
@@ -113,7 +108,4 @@ def draw(groups, results, about, versions):
     for index, (group, cell) in enumerate(rows):
         parts += row(group, cell, ratios(group, cell, results), TOP + index * ROW + ROW // 2 - 4)
     parts.append(f'<text class="small" x="10" y="{height - 12}">{escape(versions)}</text>')
-    body = "\n".join(parts)
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
-            f'aria-label="Ratios to the hand-written loop">\n<style>{STYLE}</style>\n<rect class="ground" width="{width}" height="{height}"/>\n'
-            f'{body}\n</svg>\n')
+    return svg(width, height, "Ratios to the hand-written loop", STYLE, parts)

@@ -19,6 +19,13 @@ STYLE = """
 """
 
 
+def svg(width, height, label, style, parts):
+    """A picture of these elements, whose style has colours for the ground."""
+    body = "\n".join(part for part in parts if part)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
+            f'aria-label="{escape(label)}">\n<style>{style}</style>\n<rect class="ground" width="{width}" height="{height}"/>\n{body}\n</svg>\n')
+
+
 def kind(peer):
     return "ours" if peer.startswith("ours") else "raw" if peer == "raw" else "peer"
 
@@ -75,8 +82,4 @@ def draw(group, results, peers, about):
             for row, peer in enumerate(shown):
                 parts.append(f'<text class="{kind(peer)}" x="8" y="{top + row * ROW + ROW // 2 + 4}">{escape(peer)}</text>')
         parts += panel(group, cell, results, shown, LABELS + column * (PANEL + VALUES), top)
-    body = "\n".join(parts)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label="{escape(group.title)}">\n<style>{STYLE}</style>\n<rect class="ground" width="{width}" height="{height}"/>\n{body}\n</svg>\n'
-    )
+    return svg(width, height, group.title, STYLE, parts)
