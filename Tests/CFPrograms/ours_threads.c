@@ -6,15 +6,16 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-enum { ROUNDS = 2000, SOURCES = 20000 };
+enum { ROUNDS = 9000, SOURCES = 20000 };
 #define kSecond CFSTR("second")
 
 static CFRunLoopRef loops[2];
 static pthread_barrier_t ready;
 static atomic_bool stopped;
-static _Atomic int held, fired, performed, observed, read_bytes;
+static _Atomic int held, fired, performed, observed, read_bytes, called;
 
 static const void *retain(const void *info) {
     atomic_fetch_add(&held, 1);
@@ -59,6 +60,18 @@ static void readable(CFFileDescriptorRef f, CFOptionFlags types, void *info) {
     if (read(CFFileDescriptorGetNativeDescriptor(f), &byte, 1) == 1)
         atomic_fetch_add(&read_bytes, 1);
     CFFileDescriptorEnableCallBacks(f, kCFFileDescriptorReadCallBack);
+}
+
+static void call(CFSocketRef s, CFSocketCallBackType type, CFDataRef address, const void *data, void *info) {
+    (void)address, (void)data, (void)info;
+    char byte;
+    int number = atomic_fetch_add(&called, 1);
+    if (type == kCFSocketReadCallBack && recv(CFSocketGetNative(s), &byte, 1, MSG_DONTWAIT) < 0)
+        sched_yield();
+    if (number % 5 == 0)
+        CFSocketInvalidate(s);
+    else if (number % 3 == 0)
+        CFSocketEnableCallBacks(s, kCFSocketWriteCallBack);
 }
 
 static void *run(void *index) {
@@ -133,6 +146,33 @@ static void use_descriptor(CFRunLoopRef loop, CFStringRef mode, unsigned dice) {
     close(ends[1]);
 }
 
+/// A socket is in both loops.
+static void use_socket(unsigned dice) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+        return;
+    CFSocketContext context = {0, &held, retain, release, NULL};
+    CFOptionFlags input = dice & 64 ? kCFSocketReadCallBack : kCFSocketDataCallBack;
+    CFSocketRef s = CFSocketCreateWithNative(NULL, pair[0], input | kCFSocketWriteCallBack, call, &context);
+    CFRunLoopSourceRef source = CFSocketCreateRunLoopSource(NULL, s, 0);
+    for (int i = 0; i < 2; i++)
+        CFRunLoopAddSource(loops[i], source, kCFRunLoopCommonModes);
+    for (int i = 0; i < 4; i++) {
+        if (send(pair[1], "x", 1, MSG_NOSIGNAL) < 0 || dice >> i & 1)
+            CFSocketDisableCallBacks(s, input);
+        sched_yield();
+        CFSocketEnableCallBacks(s, input | kCFSocketWriteCallBack);
+    }
+    if (dice & 16)
+        CFRunLoopRemoveSource(loops[0], source, kCFRunLoopCommonModes);
+    if (dice & 32)
+        CFRunLoopSourceInvalidate(source);
+    CFRelease(source);
+    CFSocketInvalidate(s);
+    CFRelease(s);
+    close(pair[1]);
+}
+
 static void ask(CFRunLoopRef loop) {
     CFRelease(CFRunLoopCopyAllModes(loop));
     CFStringRef mode = CFRunLoopCopyCurrentMode(loop);
@@ -149,11 +189,12 @@ static void *hammer(void *index) {
         CFRunLoopRef loop = loops[random >> 16 & 1];
         CFStringRef mode = random >> 17 & 1 ? kCFRunLoopCommonModes : kSecond;
         unsigned dice = random >> 18;
-        switch ((random >> 24) % 5) {
+        switch ((random >> 25) % 6) {
         case 0: use_timer(loop, mode, dice); break;
         case 1: use_source(loop, mode, dice); break;
         case 2: use_observer(loop, mode, dice); break;
         case 3: use_descriptor(loop, mode, dice); break;
+        case 4: use_socket(dice); break;
         default: ask(loop); break;
         }
     }
@@ -209,8 +250,8 @@ int main(void) {
         pthread_join(runners[i], NULL);
     for (int i = 0; i < 2; i++)
         CFRelease(loops[i]);
-    printf("something fired %d, performed %d, observed %d, was read %d\n", fired > 0, performed > 0, observed > 0,
-           read_bytes > 0);
+    printf("something fired %d, performed %d, observed %d, was read %d, called %d\n", fired > 0, performed > 0,
+           observed > 0, read_bytes > 0, called > 0);
     printf("references held: %d\n", held);
     change_while_sources_end();
     return 0;
