@@ -61,12 +61,14 @@ static void write_second_and_signal(void) {
 SCENE(two_signals, "after each signal of one source follows a call that sees what was written before",
       .threads = {run_until_both_seen, write_first_and_signal, write_second_and_signal});
 
-static void add_while_signalled(void) {
-    runloop_source *kept = source_with(NULL, NULL);
+static void prepare_addition(void) {
     sources[0] = source_with(see_both, NULL);
-    loop = loop_with(kept);
+    loop = loop_with(source_with(NULL, NULL));
     saw_second = true;
     meet();
+}
+static void add_while_signalled(void) {
+    prepare_addition();
     runloop_add_source(loop, sources[0], MODE);
     EXPECT(run_and_part() == RUNLOOP_RESULT_STOPPED);
 }
@@ -81,11 +83,7 @@ static void signal_and_add(void) {
     runloop_wake_up(loop);
 }
 static void run_for_added(void) {
-    runloop_source *kept = source_with(NULL, NULL);
-    sources[0] = source_with(see_both, NULL);
-    loop = loop_with(kept);
-    saw_second = true;
-    meet();
+    prepare_addition();
     EXPECT(run_and_part() == RUNLOOP_RESULT_STOPPED);
 }
 SCENE(signalled_addition, "so is one that another thread adds", .threads = {run_for_added, signal_and_add});
@@ -144,13 +142,17 @@ static void signal_first_only(void) {
     meet();
     runloop_source_signal(sources[0]);
 }
+static void meet_and_run_for_first(void) {
+    meet();
+    while (performed[0] == 0) {
+        to_come = 1;
+        run_for_ever();
+    }
+    part();
+}
 static void run_for_first(void) {
     make_loop_with_many(MEMBERS + 2);
-    to_come = 1;
-    meet();
-    while (performed[0] == 0)
-        run_for_ever();
-    part();
+    meet_and_run_for_first();
 }
 SCENE(signal_beside_unwoken, "a signal with a wake-up does not depend on one of the same source without",
       .threads = {run_for_first, signal_first, signal_first_only});
@@ -159,18 +161,8 @@ static void signal_second_only(void) {
     meet();
     runloop_source_signal(sources[1]);
 }
-static void run_for_first_of_two(void) {
-    make_loop_with_many(MEMBERS + 2);
-    to_come = 1;
-    meet();
-    while (performed[0] == 0) {
-        to_come = 1;
-        run_for_ever();
-    }
-    part();
-}
 SCENE(signal_beside_unwoken_of_page, "nor on one of a source of the same page",
-      .threads = {run_for_first_of_two, signal_first, signal_second_only});
+      .threads = {run_for_first, signal_first, signal_second_only});
 
 static void signal_before_waiting(runloop_observer *observer, runloop_activity activity, void *info) {
     (void)activity, (void)info;
@@ -179,14 +171,8 @@ static void signal_before_waiting(runloop_observer *observer, runloop_activity a
 }
 static void signal_and_run(void) {
     make_loop_with_many(MEMBERS + 2);
-    to_come = 1;
     runloop_add_observer(loop, observer_with(RUNLOOP_ACTIVITY_BEFORE_WAITING, signal_before_waiting), MODE);
-    meet();
-    while (performed[0] == 0) {
-        to_come = 1;
-        run_for_ever();
-    }
-    part();
+    meet_and_run_for_first();
 }
 SCENE(signal_before_sleep, "a loop whose thread signals before it sleeps does not sleep",
       .threads = {signal_and_run, signal_second_only, signal_first_only});
