@@ -5,14 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int pair[2], other[2], calls, timer_at, told[9];
+static int pair[2], calls, told[9];
 static bool reads, disables, invalidates, enables;
-static CFRunLoopTimerRef timer;
-
-static void fire(CFRunLoopTimerRef t, void *info) {
-    (void)t, (void)info;
-    timer_at = calls;
-}
 
 static void called(CFSocketRef s, CFSocketCallBackType type, CFDataRef address, const void *data, void *info) {
     char byte;
@@ -32,9 +26,7 @@ static void called(CFSocketRef s, CFSocketCallBackType type, CFDataRef address, 
         printf("  valid %d, native %d, info %d, source %d\n", CFSocketIsValid(s), CFSocketGetNative(s),
                context.info != NULL, CFSocketCreateRunLoopSource(NULL, s, 0) != NULL);
     }
-    if (++calls == 1 && timer) // due at once, and still after every socket that was ready
-        CFRunLoopAddTimer(CFRunLoopGetCurrent(), timer, kCFRunLoopDefaultMode);
-    if (calls == 6)
+    if (++calls == 6)
         CFRunLoopStop(CFRunLoopGetCurrent());
 }
 
@@ -48,36 +40,36 @@ static void run(const char *what) {
     CFRunLoopRunInMode(kCFRunLoopDefaultMode, 0.1, false);
 }
 
-static CFSocketRef make(char *name, int *descriptors, CFOptionFlags types) {
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, descriptors))
+static CFSocketRef make(char *name, CFOptionFlags types) {
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
         return NULL;
     CFSocketContext context = {.info = name};
-    CFSocketRef s = CFSocketCreateWithNative(NULL, descriptors[0], types, called, &context);
+    CFSocketRef s = CFSocketCreateWithNative(NULL, pair[0], types, called, &context);
     CFRunLoopSourceRef source = CFSocketCreateRunLoopSource(NULL, s, 0);
     CFRunLoopAddSource(CFRunLoopGetCurrent(), source, kCFRunLoopDefaultMode);
     CFRelease(source);
     return s;
 }
 
-static void end(CFSocketRef s, const int *descriptors) {
+static void end(CFSocketRef s) {
     CFSocketInvalidate(s);
     CFRelease(s);
-    close(descriptors[1]);
+    close(pair[1]);
 }
 
-static void put(const int *descriptors, size_t count) {
-    if (write(descriptors[1], "........", count) != (ssize_t)count)
+static void put(size_t count) {
+    if (write(pair[1], "........", count) != (ssize_t)count)
         printf("short write\n");
 }
 
 static void reading(void) {
-    CFSocketRef s = make("read", pair, kCFSocketReadCallBack);
+    CFSocketRef s = make("read", kCFSocketReadCallBack);
     printf("flags %d\n", (int)CFSocketGetSocketFlags(s));
     reads = true;
-    put(pair, 3);
+    put(3);
     run("three bytes, one at a time");
     reads = false, disables = true;
-    put(pair, 1);
+    put(1);
     run("disabled in its callback");
     CFSocketEnableCallBacks(s, kCFSocketReadCallBack);
     run("enabled, and disabled in its callback");
@@ -90,11 +82,11 @@ static void reading(void) {
     run("the flag alone");
     CFSocketEnableCallBacks(s, kCFSocketReadCallBack | kCFSocketWriteCallBack);
     run("again and again");
-    end(s, pair);
+    end(s);
 }
 
 static void writing(void) {
-    CFSocketRef s = make("write", pair, kCFSocketWriteCallBack);
+    CFSocketRef s = make("write", kCFSocketWriteCallBack);
     printf("flags %d\n", (int)CFSocketGetSocketFlags(s));
     run("once");
     enables = true;
@@ -104,21 +96,21 @@ static void writing(void) {
     CFSocketSetSocketFlags(s, kCFSocketCloseOnInvalidate | kCFSocketAutomaticallyReenableWriteCallBack);
     CFSocketEnableCallBacks(s, kCFSocketWriteCallBack);
     run("again and again");
-    end(s, pair);
-    s = make(NULL, pair, kCFSocketReadCallBack | kCFSocketWriteCallBack | kCFSocketConnectCallBack);
+    end(s);
+    s = make(NULL, kCFSocketReadCallBack | kCFSocketWriteCallBack | kCFSocketConnectCallBack);
     reads = true;
-    put(pair, 1);
+    put(1);
     memset(told, 0, sizeof told);
     run("connected, readable, writable");
     CFSocketEnableCallBacks(s, kCFSocketWriteCallBack | kCFSocketConnectCallBack);
     run("connected is told once");
     printf("  read %d, connect %d, write %d\n", told[kCFSocketReadCallBack], told[kCFSocketConnectCallBack],
            told[kCFSocketWriteCallBack]);
-    end(s, pair);
+    end(s);
 }
 
 static void unique(void) {
-    CFSocketRef s = make("first", pair, kCFSocketReadCallBack);
+    CFSocketRef s = make("first", kCFSocketReadCallBack);
     CFSocketContext context = {.info = "second"};
     CFSocketRef same = CFSocketCreateWithNative(NULL, pair[0], kCFSocketDataCallBack, called, &context);
     CFSocketGetContext(same, &context);
@@ -140,22 +132,6 @@ static void unique(void) {
     close(pair[1]);
 }
 
-static void together(void) {
-    CFSocketRef one = make(NULL, pair, kCFSocketReadCallBack), two = make(NULL, other, kCFSocketReadCallBack);
-    timer = CFRunLoopTimerCreate(NULL, CFAbsoluteTimeGetCurrent(), 0, 0, 0, fire, NULL);
-    reads = true;
-    put(pair, 1);
-    put(other, 1);
-    usleep(50000); // until another thread, if there is one, has noticed both
-    run("two at once");
-    printf("the timer fired after %d of %d\n", timer_at, calls);
-    CFRunLoopTimerInvalidate(timer);
-    CFRelease(timer);
-    timer = NULL;
-    end(one, pair);
-    end(two, other);
-}
-
 int main(void) {
     CFRunLoopSourceContext context = {.perform = do_nothing};
     CFRunLoopSourceRef keep = CFRunLoopSourceCreate(NULL, 0, &context);
@@ -163,11 +139,10 @@ int main(void) {
     reading();
     writing();
     unique();
-    together();
-    CFSocketRef s = make("invalid", pair, kCFSocketConnectCallBack | kCFSocketWriteCallBack);
+    CFSocketRef s = make("invalid", kCFSocketConnectCallBack | kCFSocketWriteCallBack);
     invalidates = true;
     run("invalidated in the first of two callbacks");
-    end(s, pair);
+    end(s);
     CFRunLoopSourceInvalidate(keep);
     CFRelease(keep);
     return 0;
