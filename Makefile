@@ -126,8 +126,19 @@ define install_library
 	install -m 755 $(OUT)/lib$(1).so.$(VERSION) $(TO_LIB)/lib$(1).so.$(VERSION)
 	ln -sf lib$(1).so.$(VERSION) $(TO_LIB)/lib$(1).so.$(SOVERSION)
 	ln -sf lib$(1).so.$(VERSION) $(TO_LIB)/lib$(1).so
-	$(FILL_IN) Packaging/$(1).pc.in > $(TO_LIB)/pkgconfig/$(1).pc
+	$(FILL_IN) -e 's|@NAME@|$(1)|' -e "s|@DESCRIPTION@|$(DESCRIPTION_$(1))|" -e 's|@FOLDER@|$(patsubst %/,%,$(dir $(3)))|' \
+	    -e 's|@REQUIRES@|$(if $(filter runloop-%,$(1)),$(strip runloop $(PACKAGE_$(1:runloop-%=%))))|' \
+	    Packaging/runloop.pc.in > $(TO_LIB)/pkgconfig/$(1).pc
 endef
+
+# What pkg-config says of each library.
+DESCRIPTION_runloop := The run loop for Linux: modes, sources, timers, observers
+DESCRIPTION_runloop-cf := CoreFoundation's run loop interface on runloop
+DESCRIPTION_runloop-diagnostics := Statistics, reports, traces and watchdogs of run loops
+DESCRIPTION_runloop-foreign := Other event libraries as guests of a run loop
+DESCRIPTION_runloop-glib := The run loop under GLib's main loop
+DESCRIPTION_runloop-linux := Signals, child processes and other things of Linux as sources of a run loop
+DESCRIPTION_runloop-uv := The run loop under libuv's loop
 
 install: $(LIBRARIES:%=install-%) ## Libraries, headers, man pages, files for pkg-config and CMake into PREFIX (and DESTDIR); LIBRARIES="core linux"
 install-core: install-man-core ## Only the core
