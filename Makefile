@@ -149,8 +149,7 @@ install-core: install-man-core ## Only the core
 install-core: lib-core
 
 uninstall: uninstall-man ## Removes what install has installed
-	rm -f $(addprefix $(TO_INCLUDE)/,$(notdir $(HEADERS))) $(TO_LIB)/librunloop.a $(TO_LIB)/librunloop.so $(TO_LIB)/librunloop.so.$(SOVERSION) \
-	    $(TO_LIB)/librunloop.so.$(VERSION) $(TO_LIB)/pkgconfig/runloop.pc
+	rm -f $(addprefix $(TO_INCLUDE)/,$(notdir $(HEADERS))) $(TO_LIB)/librunloop.* $(TO_LIB)/pkgconfig/runloop.pc
 	rm -rf $(TO_CMAKE)
 
 #-- releases ----------------------------------------------------------------------------------------------------------
