@@ -74,22 +74,23 @@ let package = Package(
             publicHeadersPath: "include",
             cSettings: [.define("_GNU_SOURCE"), .define("RUNLOOP_DEBUG", .when(configuration: .debug))]
         ),
+        .target(name: "RunLoopKitCLibrary", path: "Sources/RunLoopKitCLibrary", swiftSettings: librarySettings),
         .target(
             name: "RunLoopKit",
-            dependencies: ["CRunLoopCore"],
+            dependencies: ["RunLoopKitCLibrary", "CRunLoopCore"],
             path: "Sources/RunLoopKit",
             swiftSettings: librarySettings
         ),
         // The two C libraries above, in Swift.
         .target(
             name: "RunLoopKitLinux",
-            dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopLinux"],
+            dependencies: ["RunLoopKit", "RunLoopKitCLibrary", "CRunLoopCore", "CRunLoopLinux"],
             path: "Sources/RunLoopKitLinux",
             swiftSettings: librarySettings
         ),
         .target(
             name: "RunLoopKitDiagnostics",
-            dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopDiagnostics"],
+            dependencies: ["RunLoopKit", "RunLoopKitCLibrary", "CRunLoopCore", "CRunLoopDiagnostics"],
             path: "Sources/RunLoopKitDiagnostics",
             swiftSettings: librarySettings
         ),
@@ -104,7 +105,7 @@ let package = Package(
         ),
         .target(
             name: "RunLoopKitForeign",
-            dependencies: ["RunLoopKit", "CRunLoopForeign"],
+            dependencies: ["RunLoopKit", "RunLoopKitCLibrary", "CRunLoopForeign"],
             path: "Sources/RunLoopKitForeign",
             swiftSettings: librarySettings
         ),
@@ -151,8 +152,8 @@ let package = Package(
         .target(
             name: "RunLoopKitSimulation",
             dependencies: [
-                "RunLoopKit", "RunLoopKitLinux", "RunLoopKitTasks", "RunLoopKitTesting", "CRunLoopCore",
-                "CRunLoopExecutors", "CRunLoopSimulation",
+                "RunLoopKit", "RunLoopKitCLibrary", "RunLoopKitLinux", "RunLoopKitTasks", "RunLoopKitTesting",
+                "CRunLoopCore", "CRunLoopExecutors", "CRunLoopSimulation",
             ],
             path: "Sources/RunLoopKitSimulation",
             swiftSettings: librarySettings
@@ -179,7 +180,7 @@ let package = Package(
         ),
         .target(
             name: "RunLoopKitGLib",
-            dependencies: ["RunLoopKit"],
+            dependencies: ["RunLoopKit", "RunLoopKitCLibrary"],
             path: "Sources/RunLoopKitGLib",
             swiftSettings: librarySettings
         ),

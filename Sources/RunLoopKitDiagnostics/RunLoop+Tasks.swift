@@ -1,12 +1,7 @@
 internal import CRunLoopCore
 internal import CRunLoopDiagnostics
 public import RunLoopKit
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import RunLoopKitCLibrary
 
 extension RunLoop {
     /// Whether reports on the main loop list the tasks that run there: what each awaits, in which function and line, and for how long.

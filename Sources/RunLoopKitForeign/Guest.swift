@@ -1,13 +1,6 @@
 internal import CRunLoopForeign
 public import RunLoopKit
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
+internal import RunLoopKitCLibrary
 
 extension RunLoop.ForeignSource {
     /// What an event library does for the loop that serves it. Every function is called on the thread of the source. After each `prepare`

@@ -2,14 +2,6 @@ internal import CRunLoopWaitSet
 internal import CoreFoundation
 internal import RunLoopKit
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
-
 /// Foundation's loop of the calling thread, served by a host that sleeps in it. Used on that thread.
 @safe final class FoundationCompanion: CompanionLoop {
     private let loop = CFRunLoopGetCurrent()

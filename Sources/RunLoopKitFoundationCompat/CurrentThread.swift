@@ -1,13 +1,5 @@
 internal import RunLoopKit
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
-
 /// The object of the calling thread, which the thread retains.
 enum CurrentThread {
     private static let key: pthread_key_t = {

@@ -2,14 +2,6 @@ public import FoundationEssentials
 internal import RunLoopKit
 internal import Synchronization
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
-
 /// There are no operation queues: the thread that posts calls the observer, and `queue` is always `nil`.
 public enum OperationQueue {}
 

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
+internal import RunLoopKitCLibrary
 
 /// GLib's functions that a host calls. They are found in the process, because a program whose loop is GLib's has linked that: so the product
 /// builds without GLib's headers, and a package can depend on it wherever it is built. Holding them is safe, since a library that was loaded stays; a call is as safe as in C.

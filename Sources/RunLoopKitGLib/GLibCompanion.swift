@@ -1,12 +1,5 @@
 internal import RunLoopKit
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
+internal import RunLoopKitCLibrary
 
 /// Another loop of the thread under GLib's, which tells nobody what it waits for: Foundation's. GLib's sleep is moved into it.
 ///

@@ -3,12 +3,6 @@ internal import CRunLoopExecutors
 internal import CRunLoopOverlay
 internal import RunLoopKit
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
-
 /// What a runtime that does not take the executors gets.
 package enum Fallback {
     /// The main actor stays with the main dispatch queue, which the main loop serves, also below an `async` `main`. Says so once.

@@ -1,12 +1,5 @@
 package import RunLoopKit
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
+internal import RunLoopKitCLibrary
 
 /// One run of a body.
 struct Outcome: Sendable {

@@ -1,14 +1,7 @@
 internal import CRunLoopSimulation
 internal import RunLoopKit
+internal import RunLoopKitCLibrary
 internal import RunLoopKitTasks
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
 
 /// Whose turn it is. Each loop of a simulation has a thread, and so have the processors on which its tasks run, but only the one whose turn
 /// it is runs. It hands over to one that the choices name when it has nothing to do, when it begins an iteration, and wherever it does

@@ -1,14 +1,7 @@
 internal import CRunLoopSimulation
 public import RunLoopKit
+internal import RunLoopKitCLibrary
 public import RunLoopKitLinux
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
 
 extension RunLoop.Simulation {
     /// Makes two connected descriptors for messages, AF_UNIX and SOCK_DGRAM, which delay, lose and reorder them, as the seed decides for each.

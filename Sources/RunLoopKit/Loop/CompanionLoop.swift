@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    package import Glibc
-#elseif canImport(Musl)
-    package import Musl
-#elseif canImport(Android)
-    package import Android
-#endif
+package import RunLoopKitCLibrary
 
 /// Another loop of the thread, Foundation's, which tells nobody what it waits for. Whoever hosts it therefore sleeps in it: the
 /// host says what it would wait for itself.

@@ -1,12 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#else
-    #error("RunLoopKit needs a C library for Linux.")
-#endif
+internal import RunLoopKitCLibrary
 
 // Only the files of this folder need the C library.
 

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
+internal import RunLoopKitCLibrary
 
 /// A thread of the operating system, to be joined or detached once, by any thread: hence Sendable.
 package struct PosixThread: @unchecked Sendable {

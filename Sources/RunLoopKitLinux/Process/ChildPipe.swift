@@ -1,12 +1,5 @@
 internal import RunLoopKit
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
+internal import RunLoopKitCLibrary
 
 /// The parent's end of a pipe to which a child writes, closed when nobody has this object any more.
 ///

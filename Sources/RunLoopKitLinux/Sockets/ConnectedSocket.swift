@@ -1,13 +1,6 @@
 internal import RunLoopKit
+internal import RunLoopKitCLibrary
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
 
 /// The socket of a connection, closed when nobody has this object any more: a reader or a writer that outlives the connection never
 /// touches a descriptor that is somebody else's by now.

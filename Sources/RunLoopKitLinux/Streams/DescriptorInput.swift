@@ -1,12 +1,5 @@
 internal import RunLoopKit
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
+internal import RunLoopKitCLibrary
 
 /// A descriptor that is read when a loop has reported it as readable.
 struct DescriptorInput: Sendable {
@@ -38,13 +31,7 @@ struct DescriptorInput: Sendable {
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Result {
         if mayBlock && !isReadable { return .nothing }
         // Unqualified, the name would be this method.
-        #if canImport(Glibc)
-            let count = unsafe Glibc.read(number, buffer.baseAddress, buffer.count)
-        #elseif canImport(Musl)
-            let count = Musl.read(number, buffer.baseAddress, buffer.count)
-        #else
-            let count = Android.read(number, buffer.baseAddress, buffer.count)
-        #endif
+        let count = unsafe RunLoopKitCLibrary.read(number, buffer.baseAddress, buffer.count)
         if count > 0 { return .bytes(count) }
         if count == 0 { return .end }
         switch errno {
