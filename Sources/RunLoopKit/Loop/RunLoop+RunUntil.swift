@@ -15,10 +15,7 @@ extension RunLoop {
     ///
     /// - Returns: did the condition hold when it was last checked? Once it has held, it is not checked again. Without a deadline
     ///   `false` means that the run was stopped, or that the mode was empty; a ``KeepAlive`` rules the latter out.
-    @available(
-        *, noasync,
-        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
-    )
+    @available(*, noasync, message: "Running a loop blocks its thread: call it in synchronous code on one of your own.")
     @discardableResult
     public func run(mode: Mode = .default, until condition: () -> Bool, deadline: Instant? = nil) -> Bool {
         checkThread()

@@ -18,10 +18,7 @@ extension RunLoop {
     ///
     /// On the loop's own thread only: anything else is a precondition failure. Runs nest to any depth (R26). The main loop's
     /// default mode is never finished (R24), so there a run returns only when it is stopped.
-    @available(
-        *, noasync,
-        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
-    )
+    @available(*, noasync, message: "Running a loop blocks its thread: call it in synchronous code on one of your own.")
     public func run() {
         checkThread()
         _ = runloop_run()
@@ -31,10 +28,7 @@ extension RunLoop {
     /// deadline has passed (R31, R127). On the loop's own thread only: anything else is a precondition failure.
     ///
     /// Unlike in Foundation, `stop()` ends it.
-    @available(
-        *, noasync,
-        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
-    )
+    @available(*, noasync, message: "Running a loop blocks its thread: call it in synchronous code on one of your own.")
     @discardableResult
     public func run(until deadline: Instant) -> RunResult {
         run(mode: .default, until: deadline)
@@ -50,10 +44,7 @@ extension RunLoop {
     ///
     /// - Parameter returnAfterSourceHandled: also return at the end of an iteration that handled a source, or the main
     ///   dispatch queue. Timers and performed closures do not count (R38).
-    @available(
-        *, noasync,
-        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
-    )
+    @available(*, noasync, message: "Running a loop blocks its thread: call it in synchronous code on one of your own.")
     @discardableResult
     public func run(mode: Mode, until deadline: Instant? = nil, returnAfterSourceHandled: Bool = false) -> RunResult {
         let limit = deadline.map(Nanoseconds.until) ?? Nanoseconds.never
@@ -62,10 +53,7 @@ extension RunLoop {
 
     /// Runs one mode for `limit`, or until it is stopped or finished. A limit of zero or less gives exactly one iteration, which
     /// never sleeps (R31). A positive limit is never rounded down to zero. Otherwise the same as `run(mode:until:)`.
-    @available(
-        *, noasync,
-        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
-    )
+    @available(*, noasync, message: "Running a loop blocks its thread: call it in synchronous code on one of your own.")
     @discardableResult
     @inlinable
     @inline(__always)
@@ -91,10 +79,7 @@ extension RunLoop {
     /// - Parameter limit: zero or less does not wait; `nil` is as long as it takes.
     /// - Returns: `handledSource` if a source, a timer or the main dispatch queue was served; else `stopped`, `finished`, or
     ///   `timedOut`: it has waited in vain, or for a wake-up or a performed closure.
-    @available(
-        *, noasync,
-        message: "Running a loop blocks its thread: call this from synchronous code on a thread of your own."
-    )
+    @available(*, noasync, message: "Running a loop blocks its thread: call it in synchronous code on one of your own.")
     @discardableResult
     public func runPass(mode: Mode = .default, waitingAtMost limit: Duration? = .zero) -> RunResult {
         checkThread()
