@@ -28,13 +28,7 @@ extension RunLoop {
         public var name: String? {
             get {
                 var line: UInt32 = 0
-                let name =
-                    switch kind {
-                    case .timer: unsafe runloop_timer_get_name(core, &line)
-                    case .source: unsafe runloop_source_get_name(core, &line)
-                    case .observer: unsafe runloop_observer_get_name(core, &line)
-                    }
-                guard let name = unsafe name else { return nil }
+                guard let name = unsafe coreName(&line) else { return nil }
                 return line > 0 ? unsafe "\(String(cString: name)):\(line)" : unsafe String(cString: name)
             }
             set {
@@ -52,16 +46,16 @@ extension RunLoop {
             }
         }
 
-        private var hasName: Bool {
+        private func coreName(_ line: UnsafeMutablePointer<UInt32>?) -> UnsafePointer<CChar>? {
             switch kind {
-            case .timer: unsafe runloop_timer_get_name(core, nil) != nil
-            case .source: unsafe runloop_source_get_name(core, nil) != nil
-            case .observer: unsafe runloop_observer_get_name(core, nil) != nil
+            case .timer: unsafe runloop_timer_get_name(core, line)
+            case .source: unsafe runloop_source_get_name(core, line)
+            case .observer: unsafe runloop_observer_get_name(core, line)
             }
         }
 
         fileprivate func nameByPlace(_ file: StaticString, _ line: UInt) {
-            if !hasName { unsafe setName(file.text, line) }
+            if unsafe coreName(nil) == nil { unsafe setName(file.text, line) }
         }
 
         /// Its position among items of its kind, as created: lower is first. Also of an invalid item. O(1).
