@@ -34,13 +34,8 @@ extension RunLoop {
     }
 
     /// The input of a descriptor, in the chunks in which it arrives, none of them empty. As `bytes(of:)`, except that each chunk
-    /// is read when `next()` is called and returned as a whole, so nothing is lost with the iteration.
-    ///
-    /// - Parameters:
-    ///   - descriptor: as for `bytes(of:)`.
-    ///   - bufferSize: the maximum size of a chunk, in bytes, greater than zero.
-    ///   - mode: a mode, or all common ones.
-    /// - Returns: a sequence that throws as `bytes(of:)` does.
+    /// is read when `next()` is called and returned as a whole, so nothing is lost with the iteration. `bufferSize` is the maximum size of a
+    /// chunk.
     public func chunks(
         of descriptor: CInt, bufferSize: Int = 65_536, inMode mode: Mode = .common
     ) -> some AsyncSequence<[UInt8], RunLoop.Error> & Sendable {
@@ -54,11 +49,7 @@ extension RunLoop {
     /// the input does. Text is UTF-8, and invalid bytes are replaced by U+FFFD. Otherwise the same as `bytes(of:)`. A line costs
     /// O(bytes), and is in memory once besides the buffer.
     ///
-    /// - Parameters:
-    ///   - descriptor: as for `bytes(of:)`.
-    ///   - limit: the maximum length of a line, without its end, in bytes; a negative one is a precondition failure.
-    ///   - bufferSize: as for `bytes(of:)`.
-    ///   - mode: in which mode, or in all common ones.
+    /// - Parameter limit: the maximum length of a line, without its end, in bytes; a negative one is a precondition failure.
     /// - Returns: a sequence that throws as `bytes(of:)` does, and `lineTooLong` as soon as a line is too long. The iteration
     ///   does not return what follows that line; `lines(of:skippingLongerThan:)` does.
     public func lines(
@@ -79,14 +70,7 @@ extension RunLoop {
     ///
     /// For input that may be faulty or hostile: whatever is sent, memory is bounded, and the next line is returned.
     /// ``Line/tooLong`` is returned as soon as a line is longer than the limit, in its place among the others and once for each;
-    /// the rest of the line is read and dropped. Otherwise the same as `lines(of:limit:)`.
-    ///
-    /// - Parameters:
-    ///   - descriptor: as for `bytes(of:)`.
-    ///   - limit: the maximum length of a line, without its end, in bytes; a negative one is a precondition failure.
-    ///   - bufferSize: as for `bytes(of:)`.
-    ///   - mode: in which mode, or in all common ones.
-    /// - Returns: a sequence that throws as `bytes(of:)` does.
+    /// the rest of the line is read and dropped. Otherwise the same as `lines(of:limit:)`, except that it throws as `bytes(of:)` does.
     public func lines(
         of descriptor: CInt, skippingLongerThan limit: Int, bufferSize: Int = 65_536, inMode mode: Mode = .common
     ) -> some AsyncSequence<Line, RunLoop.Error> & Sendable {
