@@ -103,7 +103,7 @@ extension RunLoop {
         }
 
         /// The clocks of the thread show the machine's time.
-        func leave() { unsafe runloop_simulation_leave(world) }
+        func leave() { runloop_simulation_join(nil, nil, 0) }
 
         /// The loop's current instant. Any thread. O(1).
         public var now: Instant { loop.clock.now }

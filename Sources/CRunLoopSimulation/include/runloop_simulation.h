@@ -61,8 +61,6 @@ void runloop_simulation_free_timers(struct runloop_simulated_world *world);
 /// on it shows the world's time, and random numbers come from its dice. All else of the thread stays real. Without a `simulation` it has the
 /// world's time, and nothing else of it.
 void runloop_simulation_join(struct runloop_simulated_world *world, void *simulation, int32_t member);
-/// Nothing, unless the calling thread has the world: then it is in none.
-void runloop_simulation_leave(const struct runloop_simulated_world *world);
 /// What clock_gettime would show without a world: CLOCK_MONOTONIC, in nanoseconds.
 int64_t runloop_simulation_real_now_ns(void);
 /// The simulation with which the calling thread joined, or NULL; also while it decides who is next (runloop_simulation_enter).

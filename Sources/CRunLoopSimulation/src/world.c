@@ -40,11 +40,6 @@ void runloop_simulation_join(struct runloop_simulated_world *world, void *simula
         .world = world, .simulation = simulation, .member = member, .place = take_place(simulation ? world : NULL)};
 }
 
-void runloop_simulation_leave(const struct runloop_simulated_world *world) {
-    if (runloop_simulation__joined.world == world)
-        runloop_simulation_join(NULL, NULL, 0);
-}
-
 /// A child has the machine's time: nobody there lets the world's pass.
 static void leave_in_child(void) {
     runloop_simulation__joined = (struct joined){.world = NULL};
