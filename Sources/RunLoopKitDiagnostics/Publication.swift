@@ -1,6 +1,5 @@
 internal import CRunLoopDiagnostics
 public import RunLoopKit
-internal import Synchronization
 
 extension RunLoop {
     /// Lets the process be looked at while it runs, by the program `runloop-top` and others.
@@ -17,8 +16,8 @@ extension RunLoop {
     /// A process has one publication at a time. It lasts until `invalidate()`, and no longer than this object. A local constant may be
     /// released after its last use, which is why the example uses it once more. A forked child isn't published, and may publish itself.
     public final class Publication: Sendable {
-        private let state: Mutex<Bool>
-        private let generation: UInt32
+        private let isPublished = Guarded(true)
+        private let process = ForkGeneration()
 
         /// Publishes the process. Any thread. O(1).
         ///
@@ -31,8 +30,6 @@ extension RunLoop {
             precondition(path?.utf8.contains(0) != true, "A path contains no NUL character.")
             let result = path.map { unsafe $0.withCString { unsafe runloop_publish($0) } } ?? runloop_publish(nil)
             if result < 0 { throw RunLoop.Error(result: result, of: .thread, subject: path) }
-            state = Mutex(true)
-            generation = runloop_fork_generation()
         }
 
         deinit {
@@ -40,16 +37,16 @@ extension RunLoop {
         }
 
         /// Does it still last? `false` after `invalidate()`, and in a forked child. O(1).
-        public var isValid: Bool { generation == runloop_fork_generation() && state.withLock { $0 } }
+        public var isValid: Bool { !process.isOver && isPublished.withLock { $0 } }
 
         /// Ends it, for ever, and removes the socket: nobody can connect any more when this returns. A second call has no effect. Any
         /// thread. O(1).
         public func invalidate() {
             // A forked child's own publication is another one, and the lock may be held for ever there.
-            guard generation == runloop_fork_generation() else { return }
-            state.withLock { isValid in
-                if isValid { runloop_unpublish() }
-                isValid = false
+            if process.isOver { return }
+            isPublished.withLock { isPublished in
+                if isPublished { runloop_unpublish() }
+                isPublished = false
             }
         }
     }
