@@ -22,7 +22,7 @@ extension RunLoop {
     /// retains the guest while the source is in a mode. In a forked child nothing of the guest's is called.
     @safe public final class ForeignSource {
         /// With one reference, released by `deinit`.
-        @safe private let core: OpaquePointer
+        @safe fileprivate let core: OpaquePointer
 
         /// Makes a source for `guest`, in no loop yet. It has two descriptors. O(1).
         ///
@@ -63,25 +63,12 @@ extension RunLoop {
 
         /// The error of a call that may fail for want of something; other failures are the program's.
         @discardableResult
-        private static func check(_ result: Int32) -> RunLoop.Error? {
+        fileprivate static func check(_ result: Int32) -> RunLoop.Error? {
             let error = result < 0 ? RunLoop.Error(errorNumber: -result) : nil
             precondition(
                 error != .permissionDenied,
                 "A foreign source is used on the thread that made it, for the loop of that thread.")
             return error
-        }
-
-        fileprivate func add(to mode: Mode) throws(RunLoop.Error) {
-            let result = unsafe runloop_add_foreign_source(runloop_current(), core, mode.name)
-            if let error = Self.check(result) { throw error }
-        }
-
-        fileprivate func remove(from mode: Mode) {
-            unsafe Self.check(runloop_remove_foreign_source(runloop_current(), core, mode.name))
-        }
-
-        fileprivate func isIn(_ mode: Mode) -> Bool {
-            unsafe runloop_contains_foreign_source(runloop_current(), core, mode.name)
         }
     }
 
@@ -92,20 +79,21 @@ extension RunLoop {
     ///   error it is not in the mode.
     public func add(_ source: ForeignSource, forMode mode: Mode) throws(Error) {
         checkThread()
-        try source.add(to: mode)
+        let result = unsafe runloop_add_foreign_source(core, source.core, mode.name)
+        if let error = ForeignSource.check(result) { throw error }
     }
 
     /// Removes a foreign source from a mode, or from all common modes; `cancel` is called if the guest is prepared. It stays valid. No
     /// effect if it is not there. On the loop's thread only. O(observers of the mode).
     public func remove(_ source: ForeignSource, forMode mode: Mode) {
         checkThread()
-        source.remove(from: mode)
+        unsafe ForeignSource.check(runloop_remove_foreign_source(core, source.core, mode.name))
     }
 
     /// Is the foreign source in the mode? For `.common`: is it one of the common items? On the loop's thread only. O(1).
     public func contains(_ source: ForeignSource, inMode mode: Mode) -> Bool {
         checkThread()
-        return source.isIn(mode)
+        return unsafe runloop_contains_foreign_source(core, source.core, mode.name)
     }
 
     private func checkThread() {
