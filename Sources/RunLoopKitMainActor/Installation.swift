@@ -17,7 +17,7 @@ package enum Fallback {
     }
 }
 
-#if compiler(>=6.3) && compiler(<6.4)
+#if compiler(<6.4)
 
     @_spi(ExperimentalCustomExecutors) internal import _Concurrency
 

@@ -1,4 +1,4 @@
-#if compiler(>=6.3) && compiler(<6.4)
+#if compiler(<6.4)
 
     internal import CRunLoopCore
     internal import RunLoopKit
@@ -20,29 +20,19 @@
             precondition(MainLoopJobs.shared.isOnThread, "This must run on the main actor's thread, the initial one.")
         }
 
-        //===-- running, in all spellings that runtimes have had or have announced ------------------------------------===//
-
         /// Runs the main loop until `stop()`. The runtime calls it on the initial thread below an `async` `main`. A stop of the
         /// loop only ends runs that are nested in it.
         package func run() throws {
             repeat { RunLoop.main.run() } while !takeStop()
         }
 
-        package func run(until condition: () -> Bool) throws {
-            runMainLoop(until: condition)
-        }
-
         package func runUntil(_ condition: () -> Bool) throws {
-            runMainLoop(until: condition)
+            while !RunLoop.main.run(until: condition, deadline: nil) && !takeStop() {}
         }
 
         package func stop() {
             isStopped.store(true, ordering: .sequentiallyConsistent)
             RunLoop.main.stop(remembered: true)
-        }
-
-        private func runMainLoop(until condition: () -> Bool) {
-            while !RunLoop.main.run(until: condition, deadline: nil) && !takeStop() {}
         }
 
         private func takeStop() -> Bool { isStopped.exchange(false, ordering: .sequentiallyConsistent) }

@@ -3,7 +3,7 @@ internal import RunLoopKit
 internal import RunLoopKitTasks
 internal import Synchronization
 
-#if compiler(>=6.3) && compiler(<6.4)
+#if compiler(<6.4)
 
     @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) internal import _Concurrency
 

@@ -1,4 +1,4 @@
-#if compiler(>=6.3) && compiler(<6.4)
+#if compiler(<6.4)
 
     internal import RunLoopKitMainActor
     @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) public import _Concurrency
