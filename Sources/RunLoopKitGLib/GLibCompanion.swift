@@ -98,13 +98,9 @@ internal import RunLoopKitCLibrary
 
 /// The poll function of the contexts that a thread's hosts are in. GLib gives it nothing to know them by but the thread.
 @safe private final class GLibPoll {
-    private static var registry: LoopRegistry {
-        unsafe LoopRegistry(of: GLibPoll.self) { unsafe Unmanaged<GLibPoll>.fromOpaque($0!).release() }
-    }
+    private static var registry: LoopRegistry<GLibPoll> { unsafe LoopRegistry() }
 
-    static var current: GLibPoll {
-        unsafe unsafeDowncast(registry.object(of: RunLoop.current) { GLibPoll() }, to: GLibPoll.self)
-    }
+    static var current: GLibPoll { registry.object(of: .current) { GLibPoll() } }
 
     /// Nothing was ready, and GLib would have slept.
     var maySleep = false
@@ -116,7 +112,7 @@ internal import RunLoopKitCLibrary
         guard let known = registry.currentObject else {
             return unsafe pollWithoutCompanion(descriptors, count, timeout)
         }
-        return unsafe unsafeDowncast(known, to: GLibPoll.self).look(descriptors, count, timeout)
+        return unsafe known.look(descriptors, count, timeout)
     }
 
     private func look(_ descriptors: UnsafeMutablePointer<pollfd>?, _ count: CUnsignedInt, _ timeout: CInt) -> CInt {

@@ -51,16 +51,12 @@ private func removeDate(of item: OpaquePointer, _ kind: runloop_item_kind) -> Bo
 final class VirtualTimeOfLoop: @unchecked Sendable {
     var time: RunLoop.VirtualTime?
 
-    private static var registry: LoopRegistry { unsafe LoopRegistry(of: VirtualTimeOfLoop.self, end: endCallOut) }
+    private static var registry: LoopRegistry<VirtualTimeOfLoop> { unsafe LoopRegistry(end: endCallOut) }
 
     /// Of the calling thread's loop, if that ever had a virtual time.
-    static var known: VirtualTimeOfLoop? {
-        registry.currentObject.map { unsafe unsafeDowncast($0, to: VirtualTimeOfLoop.self) }
-    }
+    static var known: VirtualTimeOfLoop? { registry.currentObject }
 
-    static var current: VirtualTimeOfLoop {
-        unsafe unsafeDowncast(registry.object(of: .current) { VirtualTimeOfLoop() }, to: VirtualTimeOfLoop.self)
-    }
+    static var current: VirtualTimeOfLoop { registry.object(of: .current) { VirtualTimeOfLoop() } }
 }
 
 @Sendable

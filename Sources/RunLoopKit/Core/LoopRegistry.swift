@@ -5,7 +5,7 @@ internal import CRunLoopCore
 ///
 /// The C loop retains the object, and releases it last when its thread ends. Whoever still has a reference then has a loop on which
 /// nothing ever runs. There is no lock and no table: the thread finds its object by a few loads, and a fork at any moment is safe.
-@safe package struct LoopRegistry {
+@safe package struct LoopRegistry<Object: AnyObject> {
     /// Releases the loop's reference to its object, on the ending thread.
     package typealias End = @Sendable @convention(c) (UnsafeMutableRawPointer?) -> Void
 
@@ -14,27 +14,27 @@ internal import CRunLoopCore
     @safe private let end: End
 
     @inline(__always)
-    package init(of kind: AnyClass, end: @escaping End) {
-        key = unsafe unsafeBitCast(kind, to: UnsafeRawPointer.self)
+    package init(end: @escaping End = unsafe releaseInfo) {
+        key = unsafe unsafeBitCast(Object.self as AnyClass, to: UnsafeRawPointer.self)
         self.end = unsafe end
     }
 
     /// The object of the calling thread's loop, if it has one yet.
     @inline(__always)
-    package var currentObject: AnyObject? {
-        unsafe runloop_current_associated(key).map { unsafe Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+    package var currentObject: Object? {
+        unsafe runloop_current_associated(key).map { unsafe Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// The object of a loop, from any thread.
-    package func object(of loop: RunLoop, make: () -> AnyObject) -> AnyObject {
+    package func object(of loop: RunLoop, make: () -> Object) -> Object {
         unsafe object(of: loop.core, make: make)
     }
 
     /// The object of a loop that the caller knows to be alive, from any thread.
-    func object(of core: OpaquePointer, make: () -> AnyObject) -> AnyObject {
+    func object(of core: OpaquePointer, make: () -> Object) -> Object {
         while true {
             if let known = unsafe runloop_copy_associated(core, key) {
-                return unsafe Unmanaged<AnyObject>.fromOpaque(known).takeRetainedValue()
+                return unsafe Unmanaged<Object>.fromOpaque(known).takeRetainedValue()
             }
             let object = make()
             let info = unsafe retainedInfo(object)
@@ -59,15 +59,15 @@ private func retainCallOut(_ info: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
 }
 
 extension RunLoop {
-    private static var registry: LoopRegistry { unsafe LoopRegistry(of: RunLoop.self, end: endCallOut) }
+    private static var registry: LoopRegistry<RunLoop> { unsafe LoopRegistry(end: endCallOut) }
 
     /// The object of the calling thread's loop.
     @inline(__always)
-    static var currentObject: RunLoop? { registry.currentObject.map { unsafe unsafeDowncast($0, to: RunLoop.self) } }
+    static var currentObject: RunLoop? { registry.currentObject }
 
     /// The object of a loop that the caller knows to be alive, from any thread.
     static func object(of core: OpaquePointer) -> RunLoop {
-        unsafe unsafeDowncast(registry.object(of: core) { unsafe RunLoop(retaining: core) }, to: RunLoop.self)
+        unsafe registry.object(of: core) { unsafe RunLoop(retaining: core) }
     }
 }
 

@@ -22,10 +22,6 @@ package struct HostWait {
 
 /// The companion of a thread's loop, and the hosts that serve it. They may come and go in any order, on that thread.
 package final class Companionship {
-    private static var registry: LoopRegistry {
-        unsafe LoopRegistry(of: Companionship.self) { unsafe Unmanaged<Companionship>.fromOpaque($0!).release() }
-    }
-
     private var hosts: [WeakHost] = []
 
     private struct WeakHost {
@@ -37,9 +33,7 @@ package final class Companionship {
     }
 
     /// That of the calling thread's loop.
-    package static var current: Companionship {
-        unsafe unsafeDowncast(registry.object(of: RunLoop.current) { Companionship() }, to: Companionship.self)
-    }
+    package static var current: Companionship { unsafe LoopRegistry().object(of: .current) { Companionship() } }
 
     /// Has a host notified of each change, beginning with what is there.
     package func add(_ host: any CompanionsHost) {
