@@ -37,7 +37,13 @@ extension RunLoop {
         public init(name: String? = nil, stackSize: Int? = nil) throws(RunLoop.Error) {
             let request = StopRequest()
             let started = Handover<Result<RunLoop, RunLoop.Error>>()
-            thread = try PosixThread(name: name, stackSize: stackSize) { serve(until: request, announceTo: started) }
+            thread = try PosixThread(name: name, stackSize: stackSize) {
+                do throws(RunLoop.Error) {
+                    try serve(until: request) { started.put(.success($0)) }
+                } catch {
+                    started.put(.failure(error))
+                }
+            }
             self.request = request
             switch started.wait() {
             case .success(let loop):
@@ -150,21 +156,12 @@ private final class StopRequest: Sendable {
     let isMade = Atomic(false)
 }
 
-/// The body of the thread.
+/// The body of the thread. An error comes before `started` is called.
 private func serve(
-    until request: StopRequest, announceTo started: Handover<Result<RunLoop, RunLoop.Error>>
-) {
-    let loop: RunLoop
-    switch RunLoop.makeCurrent() {
-    case .success(let current): loop = current
-    case .failure(let error): return started.put(.failure(error))
-    }
-    let keepAlive: RunLoop.KeepAlive
-    do {
-        keepAlive = try RunLoop.KeepAlive(on: loop)
-    } catch {
-        return started.put(.failure(error))
-    }
+    until request: StopRequest, started: @escaping @Sendable (RunLoop) -> Void
+) throws(RunLoop.Error) {
+    let loop = try RunLoop.makeCurrent()
+    let keepAlive = try RunLoop.KeepAlive(on: loop)
     defer { keepAlive.invalidate() }
     // Whichever run consumed the stop, the next iteration and the next sleep check the request.
     let watch = RunLoop.Observer([.beforeTimers, .beforeWaiting], order: .max) { _, _ in
@@ -172,7 +169,7 @@ private func serve(
     }
     loop.addUnlessOver(watch, forMode: .common)
     loop.addUnlessOver(
-        RunLoop.Observer(.entry, repeats: false) { _, _ in started.put(.success(loop)) }, forMode: .default)
+        RunLoop.Observer(.entry, repeats: false) { _, _ in started(loop) }, forMode: .default)
     repeat {
         _ = loop.run(.default, limit: Nanoseconds.never)
     } while !request.isMade.load(ordering: .sequentiallyConsistent)
@@ -191,18 +188,8 @@ private final class WaitedCall<Value, Failure: Error>: @unchecked Sendable {
     }
 
     func run() {
-        callBody()
+        result = body.take().map { body in Result { () throws(Failure) in try body() } }
         done.put(())
-    }
-
-    private func callBody() {
-        guard let body else { return }
-        do throws(Failure) {
-            result = .success(try body())
-        } catch {
-            result = .failure(error)
-        }
-        self.body = nil
     }
 
     func wait() throws(Failure) -> Value {

@@ -46,13 +46,13 @@ internal import CRunLoopCore
         return unsafe object(of: core)
     }
 
-    /// The calling thread's loop, or the reason why there is none.
-    static func makeCurrent() -> Result<RunLoop, Error> {
+    /// The calling thread's loop. Throws why there is none.
+    static func makeCurrent() throws(Error) -> RunLoop {
         while true {
-            if let core = unsafe runloop_current() { return unsafe .success(object(of: core)) }
+            if let core = unsafe runloop_current() { return unsafe object(of: core) }
             let result = unsafe runloop_run_in_mode(RUNLOOP_DEFAULT_MODE, 0, false)
             // Otherwise there was enough of everything this time.
-            if result < 0 { return .failure(Error(result: result)) }
+            if result < 0 { throw Error(result: result) }
         }
     }
 

@@ -106,8 +106,9 @@ package func outOfMemory() -> Never {
     }
 }
 
-/// A lock, and a condition that threads wait for under it. Sendable because that is what both are for.
-@safe package final class Monitor: @unchecked Sendable {
+/// A value that one thread sets once, for others, under a lock, hence Sendable.
+@safe package final class Handover<Value: Sendable>: @unchecked Sendable {
+    private var value: Value?
     // The object's own, at one address from `init` to `deinit`.
     @safe private let lock: UnsafeMutablePointer<pthread_mutex_t>
     @safe private let change: UnsafeMutablePointer<pthread_cond_t>
@@ -128,39 +129,20 @@ package func outOfMemory() -> Never {
         unsafe lock.deallocate()
     }
 
-    package func withLock<Result>(_ body: () -> Result) -> Result {
+    package func put(_ value: Value) {
+        unsafe pthread_mutex_lock(lock)
+        self.value = value
+        unsafe pthread_cond_broadcast(change)
+        unsafe pthread_mutex_unlock(lock)
+    }
+
+    /// Blocks the calling thread until it is set.
+    package func wait() -> Value {
         unsafe pthread_mutex_lock(lock)
         defer { unsafe pthread_mutex_unlock(lock) }
-        return body()
-    }
-
-    /// Under the lock, which it lets go of meanwhile: until the next change, or for no reason at all.
-    package func wait() { unsafe pthread_cond_wait(change, lock) }
-
-    /// Under the lock: wakes all who wait.
-    package func notify() { unsafe pthread_cond_broadcast(change) }
-}
-
-/// A value that one thread sets once, for others, under a lock. `wait()` blocks the calling thread until it is set.
-package final class Handover<Value: Sendable>: @unchecked Sendable {
-    private var value: Value?
-    private let monitor = Monitor()
-
-    package init() {}
-
-    package func put(_ value: Value) {
-        monitor.withLock {
-            self.value = value
-            monitor.notify()
-        }
-    }
-
-    package func wait() -> Value {
-        monitor.withLock {
-            while true {
-                if let value { return value }
-                monitor.wait()
-            }
+        while true {
+            if let value { return value }
+            unsafe pthread_cond_wait(change, lock)
         }
     }
 }
