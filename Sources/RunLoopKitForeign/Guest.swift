@@ -77,7 +77,7 @@ final class GuestBox {
         for (index, descriptor) in wait.descriptors.prefix(Int(capacity)).enumerated() {
             unsafe descriptors?[index] = descriptor
         }
-        if let instant = wait.deadline { unsafe deadline?.pointee = Nanoseconds.of(instant) }
+        if let instant = wait.deadline { unsafe deadline?.pointee = instant.nanoseconds }
         return Int32(wait.descriptors.count)
     }
 

@@ -198,8 +198,7 @@ internal import RunLoopKitTasks
         guard runloop_simulation_enter() else { return }
         defer { runloop_simulation_exit() }
         noteProgress()
-        let (end, overflow) = now.addingReportingOverflow(duration)
-        members[member].status = .waiting(until: overflow || duration == .max ? .max : end)
+        members[member].status = .waiting(until: Nanoseconds.sum(now, duration))
         handOver(from: member, to: nextToGoOn(from: member))
         members[member].status = .ready
     }

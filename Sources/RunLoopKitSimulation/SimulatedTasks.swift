@@ -152,13 +152,10 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
     func add(_ job: Job, after delay: Duration) {
         var job = job
         job.isEndOfSleep = true
-        let instant = schedule.now.addingReportingOverflow(max(0, Nanoseconds.of(delay)))
+        let instant = Nanoseconds.sum(schedule.now, max(0, Nanoseconds.of(delay)))
         state.withLock { state in
             if state.hasEnded { return }
-            state.add(
-                Sleep(
-                    instant: instant.overflow ? .max : instant.partialValue, job: job,
-                    sleeper: TaskWords.numberOfCurrent))
+            state.add(Sleep(instant: instant, job: job, sleeper: TaskWords.numberOfCurrent))
         }
     }
 

@@ -80,8 +80,7 @@ private struct RealInstant: Comparable {
     static var now: RealInstant { RealInstant(nanoseconds: runloop_simulation_real_now_ns()) }
 
     static func + (instant: RealInstant, duration: Duration) -> RealInstant {
-        let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(Nanoseconds.of(duration))
-        return RealInstant(nanoseconds: overflow ? .max : sum)
+        RealInstant(nanoseconds: Nanoseconds.sum(instant.nanoseconds, Nanoseconds.of(duration)))
     }
 
     static func < (left: RealInstant, right: RealInstant) -> Bool { left.nanoseconds < right.nanoseconds }

@@ -30,21 +30,19 @@ package enum Nanoseconds {
         return Int64(clamping: rest > 0 ? nanoseconds + 1 : nanoseconds)
     }
 
+    /// The greatest or the least value if it does not fit.
     @inlinable
-    package static func of(_ instant: RunLoop.Instant) -> Int64 { instant.nanoseconds }
+    package static func sum(_ left: Int64, _ right: Int64) -> Int64 {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? (right > 0 ? .max : .min) : sum
+    }
 
     @usableFromInline
-    package static func fromNow(_ nanoseconds: Int64) -> Int64 { from(now, nanoseconds) }
+    package static func fromNow(_ nanoseconds: Int64) -> Int64 { sum(now, nanoseconds) }
 
     /// By the time of a loop, which may be another thread's.
     package static func fromNow(of loop: OpaquePointer, _ nanoseconds: Int64) -> Int64 {
-        unsafe from(runloop_get_now_ns(loop), nanoseconds)
-    }
-
-    private static func from(_ now: Int64, _ nanoseconds: Int64) -> Int64 {
-        // Now is after the epoch, so a sum cannot underflow.
-        let (sum, overflow) = now.addingReportingOverflow(nanoseconds)
-        return overflow ? never : sum
+        unsafe sum(runloop_get_now_ns(loop), nanoseconds)
     }
 
     static func until(_ instant: RunLoop.Instant) -> Int64 {

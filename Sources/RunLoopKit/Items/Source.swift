@@ -215,7 +215,7 @@ extension RunLoop {
         }
 
         package func setDeadline(_ instant: Instant?) throws(RunLoop.Error) {
-            let result = unsafe runloop_source_set_deadline(core, instant.map(Nanoseconds.of) ?? Nanoseconds.never)
+            let result = unsafe runloop_source_set_deadline(core, instant?.nanoseconds ?? Nanoseconds.never)
             if result < 0 { throw RunLoop.Error(result: result, subject: subject) }
         }
 

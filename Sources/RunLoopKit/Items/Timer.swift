@@ -37,7 +37,7 @@ extension RunLoop {
             _ action: sending @escaping (Timer) -> Void
         ) {
             self.init(
-                fireDate: Nanoseconds.of(date), interval: interval.map(Timer.checked) ?? 0,
+                fireDate: date.nanoseconds, interval: interval.map(Timer.checked) ?? 0,
                 tolerance: Nanoseconds.of(tolerance), order: order, consume action)
         }
 
@@ -108,7 +108,7 @@ extension RunLoop {
         /// O(log timers) per mode.
         public var nextFireDate: Instant? {
             get { unsafe Instant(nanosecondCount: runloop_timer_get_fire_date(core)) }
-            @inlinable set { setFireDate(newValue.map(Nanoseconds.of) ?? Nanoseconds.never) }
+            @inlinable set { setFireDate(newValue?.nanoseconds ?? Nanoseconds.never) }
         }
 
         /// Moves the timer, so that it is due when `delay` has passed, and restarts its schedule there (R83). It is due at once if

@@ -39,9 +39,7 @@ extension RunLoop {
         @inlinable
         public func advanced(by duration: Duration) -> Instant {
             if nanoseconds == Nanoseconds.never { return self }
-            let distance = Nanoseconds.of(duration)
-            let (sum, overflow) = nanoseconds.addingReportingOverflow(distance)
-            return Instant(nanoseconds: overflow ? (distance > 0 ? .max : .min) : sum)
+            return Instant(nanoseconds: Nanoseconds.sum(nanoseconds, Nanoseconds.of(duration)))
         }
 
         /// The time from this instant to another one. O(1).

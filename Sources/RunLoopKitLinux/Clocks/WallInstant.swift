@@ -46,9 +46,7 @@ extension RunLoop {
         /// The instant so much later, or earlier if `duration` is negative. O(1).
         public func advanced(by duration: Duration) -> WallInstant {
             if nanoseconds == Nanoseconds.never { return self }
-            let distance = Nanoseconds.of(duration)
-            let (sum, overflow) = nanoseconds.addingReportingOverflow(distance)
-            return WallInstant(nanoseconds: overflow ? (distance > 0 ? .max : .min) : sum)
+            return WallInstant(nanoseconds: Nanoseconds.sum(nanoseconds, Nanoseconds.of(duration)))
         }
 
         /// The time from this instant to another one, by what the clock shows at both. O(1).

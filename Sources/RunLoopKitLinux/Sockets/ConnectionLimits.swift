@@ -95,8 +95,7 @@ final class ConnectionLimits: Sendable {
     var lineDeadline: RunLoop.Instant? {
         let begun = begunAt.load(ordering: .relaxed)
         guard let message, begun != Nanoseconds.never else { return nil }
-        let (sum, overflow) = begun.addingReportingOverflow(message)
-        return overflow ? nil : RunLoop.Instant(nanoseconds: sum)
+        return RunLoop.Instant(nanosecondCount: Nanoseconds.sum(begun, message))
     }
 
     //===-- the exchange ---------------------------------------------------------------------------------------------===//
