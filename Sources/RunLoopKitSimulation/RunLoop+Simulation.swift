@@ -28,7 +28,7 @@ extension RunLoop {
         /// The main loop: on the simulation's threads it is `RunLoop.main`, and it performs the jobs of the main actor.
         public let loop: RunLoop
         let schedule: Schedule
-        let waits = Guarded(Waits())
+        let waits = Guarded(Line<String>())
         var tasks: SimulatedTasks { schedule.jobs }
         private let owned = Guarded(OwnedTasks())
         private let threads = Guarded<[LoopThread]>([])

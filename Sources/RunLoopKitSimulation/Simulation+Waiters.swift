@@ -19,21 +19,14 @@ extension RunLoop.Simulation {
     }
 
     /// For what and where, in the order in which the waits began.
-    var waiters: [String] { waits.withLock { $0.waiting.sorted { $0.key < $1.key }.map(\.value) } }
-
-    func beginWait(for what: String, _ file: String, _ line: UInt) -> Int {
-        waits.withLock { waits in
-            waits.lastNumber += 1
-            waits.waiting[waits.lastNumber] = "\(what): \(file):\(line)"
-            return waits.lastNumber
-        }
+    var waiters: [String] {
+        var line = waits.withLock { $0 }
+        return line.removeAll()
     }
 
-    private func endWait(_ number: Int) { waits.withLock { _ = $0.waiting.removeValue(forKey: number) } }
-}
+    func beginWait(for what: String, _ file: String, _ line: UInt) -> UInt {
+        waits.withLock { $0.append("\(what): \(file):\(line)") }
+    }
 
-/// By number.
-struct Waits {
-    var waiting: [Int: String] = [:]
-    var lastNumber = 0
+    private func endWait(_ number: UInt) { _ = waits.withLock { $0.remove(number) } }
 }

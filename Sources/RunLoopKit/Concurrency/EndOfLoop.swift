@@ -3,7 +3,6 @@ package final class EndOfLoop: Sendable {
     private struct State {
         var isReached = false
         var actions = Line<@Sendable () -> Void>()
-        var numbersSoFar: UInt = 0
         /// What resumes the tasks that wait for the end, after all actions.
         var waiters: [@Sendable () -> Void] = []
     }
@@ -36,12 +35,7 @@ package final class EndOfLoop: Sendable {
     ///   not called.
     package func notify(_ action: @escaping @Sendable () -> Void) -> UInt? {
         if generation.isOver { return nil }
-        return state.withLock { state in
-            if state.isReached { return nil }
-            state.numbersSoFar += 1
-            state.actions.append(action, state.numbersSoFar)
-            return state.numbersSoFar
-        }
+        return state.withLock { $0.isReached ? nil : $0.actions.append(action) }
     }
 
     package func forget(_ number: UInt) {

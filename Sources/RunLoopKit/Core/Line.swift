@@ -4,6 +4,7 @@ package struct Line<Element> {
     private var elements: [UInt: Element] = [:]
     /// Of all that are in `elements`, and of some that have left, but not at the beginning.
     private var order = Queue<UInt>()
+    private var numbersSoFar: UInt = 0
 
     package init() {}
 
@@ -14,6 +15,19 @@ package struct Line<Element> {
     package var first: UInt? { order.first }
 
     package subscript(number: UInt) -> Element? { elements[number] }
+
+    /// A number that was not made before: of a value that may be appended later, or not at all.
+    package mutating func makeNumber() -> UInt {
+        numbersSoFar += 1
+        return numbersSoFar
+    }
+
+    /// - Returns: its number.
+    package mutating func append(_ element: Element) -> UInt {
+        let number = makeNumber()
+        append(element, number)
+        return number
+    }
 
     package mutating func append(_ element: Element, _ number: UInt) {
         elements[number] = element
@@ -35,7 +49,7 @@ package struct Line<Element> {
     }
 
     package mutating func removeAll() -> [Element] {
-        defer { self = Line() }
+        defer { elements = [:] }
         return order.removeAll().compactMap { elements[$0] }
     }
 }

@@ -24,7 +24,6 @@ final class PortState<Request, Reply>: @unchecked Sendable {
         /// Within the capacity, and beyond it.
         var admitted = Line<Entry>()
         var waiting = Line<Entry>()
-        var lastNumber: UInt = 0
         /// `nil` before the port has begun, and after it has ended.
         var source: RunLoop.Source?
         /// Called on the loop's thread only, without the lock. `nil` after the end.
@@ -85,15 +84,15 @@ final class PortState<Request, Reply>: @unchecked Sendable {
             let hasSpace = content.admitted.count < capacity
             if !hasSpace && !mayWait { return .failure(.full) }
             if hasSpace { admission?.settle(.success(())) }
-            content.lastNumber += 1
+            let number = content.waiting.makeNumber()
             let entry = Entry(request: request, answer: answer, admission: hasSpace ? nil : admission)
             if hasSpace {
-                content.admitted.append(entry, content.lastNumber)
+                content.admitted.append(entry, number)
             } else {
-                content.waiting.append(entry, content.lastNumber)
+                content.waiting.append(entry, number)
             }
             defer { content.isMarked = true }
-            return .success((content.lastNumber, content.isMarked ? nil : source))
+            return .success((number, content.isMarked ? nil : source))
         }
         let (number, marked) = try result.get()
         if let marked { wake(marked) }

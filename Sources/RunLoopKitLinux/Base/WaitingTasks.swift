@@ -6,15 +6,11 @@ internal import RunLoopKit
     typealias Waiter = UnsafeContinuation<Value, Never>
 
     @safe private var waiters = unsafe Line<Waiter>()
-    private var numbersSoFar: UInt = 0
 
     var isEmpty: Bool { unsafe waiters.isEmpty }
 
     /// By which a task is found when it is cancelled, which may be before it waits.
-    mutating func makeNumber() -> UInt {
-        numbersSoFar += 1
-        return numbersSoFar
-    }
+    mutating func makeNumber() -> UInt { unsafe waiters.makeNumber() }
 
     mutating func append(_ waiter: Waiter, _ number: UInt) { unsafe waiters.append(waiter, number) }
 

@@ -19,28 +19,23 @@ final class ChannelSenders: Sendable {
         }
     }
 
-    private struct State {
-        var line = Line<Sender>()
-        var sendersSoFar: UInt = 0
-    }
-
-    private let state = Guarded(State())
+    private let line = Guarded(Line<Sender>())
 
     /// Calls `body` unless tasks wait, whose turn it is.
     func attempt(_ body: () -> Int32) -> Int32 {
-        state.withLock { $0.line.isEmpty ? body() : Self.full }
+        line.withLock { $0.isEmpty ? body() : Self.full }
     }
 
     /// Sends now if that is possible, and when it is its turn otherwise; then the answer is settled.
     ///
     /// - Returns: the number by which it can be withdrawn.
     func enqueue(_ bytes: [UInt8], _ descriptors: [CInt], _ answer: PortAnswer<Outcome>, _ send: Send) -> UInt {
-        let (number, result) = state.withLock { state in
-            state.sendersSoFar += 1
+        let (number, result) = line.withLock { line in
+            let number = line.makeNumber()
             let sender = Sender(bytes: bytes, descriptors: descriptors, answer: answer)
-            let result = unsafe state.line.isEmpty ? sender.attempt(send) : Self.full
-            if result == Self.full { state.line.append(sender, state.sendersSoFar) }
-            return (state.sendersSoFar, result)
+            let result = unsafe line.isEmpty ? sender.attempt(send) : Self.full
+            if result == Self.full { line.append(sender, number) }
+            return (number, result)
         }
         if result != Self.full { answer.settle(.success(Self.outcome(result))) }
         return number
@@ -48,28 +43,28 @@ final class ChannelSenders: Sendable {
 
     /// - Returns: `false` if it was sent, or can't be, which is about to be said.
     func withdraw(_ number: UInt) -> Bool {
-        state.withLock { $0.line.remove(number) } != nil
+        line.withLock { $0.remove(number) } != nil
     }
 
     /// There is space again, or there will never be any.
     func drained(_ send: Send) {
-        while let (sender, result) = state.withLock({ unsafe Self.sendFirst(&$0, send) }) {
+        while let (sender, result) = line.withLock({ unsafe Self.sendFirst(&$0, send) }) {
             sender.answer.settle(.success(Self.outcome(result)))
         }
     }
 
     /// `nil` if there is none, or no space for it.
-    private static func sendFirst(_ state: inout State, _ send: Send) -> (Sender, Int32)? {
-        guard let number = state.line.first, let sender = state.line[number] else { return nil }
+    private static func sendFirst(_ line: inout Line<Sender>, _ send: Send) -> (Sender, Int32)? {
+        guard let number = line.first, let sender = line[number] else { return nil }
         let result = unsafe sender.attempt(send)
         if result == full { return nil }
-        _ = state.line.remove(number)
+        line.remove(number)
         return (sender, result)
     }
 
     /// The channel takes nothing any more.
     func finish() {
-        for sender in state.withLock({ $0.line.removeAll() }) { sender.answer.settle(.success(.failure(.closed))) }
+        for sender in line.withLock({ $0.removeAll() }) { sender.answer.settle(.success(.failure(.closed))) }
     }
 
     private static func outcome(_ result: Int32) -> Outcome {

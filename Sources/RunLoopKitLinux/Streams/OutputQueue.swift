@@ -35,7 +35,6 @@ final class OutputQueue: Sendable {
     @safe private struct State {
         /// Those who write, in the order of their arrival.
         var line = Line<Void>()
-        var ticketsSoFar: Ticket = 0
         /// In the line, or not.
         @safe var waiters: [Ticket: Waiter] = unsafe [:]
         @safe var waitersOutside: [Ticket: Waiter] = unsafe [:]
@@ -72,23 +71,10 @@ final class OutputQueue: Sendable {
     }
 
     /// A place at the end of the line.
-    func join() -> Ticket {
-        let ticket = withState { state in
-            state.ticketsSoFar += 1
-            state.line.append((), state.ticketsSoFar)
-            return state.ticketsSoFar
-        }
-        return ticket ?? 0
-    }
+    func join() -> Ticket { withState { $0.line.append(()) } ?? 0 }
 
     /// A ticket outside the line, for who does not write.
-    func makeTicket() -> Ticket {
-        let ticket = withState { state in
-            state.ticketsSoFar += 1
-            return state.ticketsSoFar
-        }
-        return ticket ?? 0
-    }
+    func makeTicket() -> Ticket { withState { $0.line.makeNumber() } ?? 0 }
 
     func leave(_ ticket: Ticket) {
         unsafe change { state in
