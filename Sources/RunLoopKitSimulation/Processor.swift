@@ -15,11 +15,7 @@ final class Processor: @unchecked Sendable {
     }
 
     private init() {
-        do throws(RunLoop.Error) {
-            try PosixThread(name: "simulated task", stackSize: nil) { self.run() }.detach()
-        } catch {
-            preconditionFailure("A simulation needs a thread. \(error)")
-        }
+        PosixThread.start("simulated task") { self.run() }.detach()
     }
 
     private func run() {

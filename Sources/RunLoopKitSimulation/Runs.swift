@@ -53,7 +53,7 @@ package struct Runs: Sendable {
         let outcome = Guarded<Outcome?>(nil)
         let starter = Starter()
         let begin = ContinuousClock.now
-        thread("simulation") {
+        PosixThread.start("simulation") {
             let choices = Choices(decisions)
             // A thread outside that resumes a task is awaited where it is to be found out, not in each of many repetitions.
             let patience: Int32 = if case .journal = decisions { 0 } else if ownsTasks { 3000 } else { 0 }

@@ -138,14 +138,6 @@ private func onThread<Value: Sendable>(
 private final class ThreadExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        thread("simulations") { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }.detach()
-    }
-}
-
-func thread(_ name: String, _ body: @escaping @Sendable () -> Void) -> PosixThread {
-    do throws(RunLoop.Error) {
-        return try PosixThread(name: name, stackSize: nil, body)
-    } catch {
-        preconditionFailure("A simulation needs a thread. \(error)")
+        PosixThread.start("simulations") { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }.detach()
     }
 }

@@ -33,6 +33,15 @@ package struct PosixThread: @unchecked Sendable {
         #endif
     }
 
+    /// The same for tests, which can't go on without.
+    package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> PosixThread {
+        do throws(RunLoop.Error) {
+            return try PosixThread(name: name, stackSize: nil, body)
+        } catch {
+            preconditionFailure("A test needs a thread. \(error)")
+        }
+    }
+
     package func join() { pthread_join(thread, nil) }
     package func detach() { pthread_detach(thread) }
 
