@@ -1,49 +1,19 @@
 internal import CRunLoopCore
 
-/// An executor of a loop. Its posts have the executor itself as their info.
-protocol JobExecutor: AnyObject, Sendable {
-    var jobs: JobQueue { get }
-
-    /// Runs a job on the calling thread, which is the loop's.
-    func run(_ job: UnownedJob)
-
-    /// The functions that a post of such an executor calls, in a run and at the end of the thread.
-    static var callOuts: JobCallOuts { get }
-}
-
-/// Functions without a context, which last as long as the program: safe to hold.
-@safe struct JobCallOuts {
-    @safe fileprivate let inRun: runloop_function
-    @safe fileprivate let atEnd: runloop_function
-
-    static let ofActors = unsafe JobCallOuts(
-        inRun: { unsafe withPosted($0, ActorsOnLoop.self) { $0.jobs.runBatch(for: $0) } },
-        atEnd: { unsafe withPosted($0, ActorsOnLoop.self) { $0.jobs.runRest(for: $0) } })
-
-    static let ofTasks = unsafe JobCallOuts(
-        inRun: { unsafe withPosted($0, TasksOnLoop.self) { $0.jobs.runBatch(for: $0) } },
-        atEnd: { unsafe withPosted($0, TasksOnLoop.self) { $0.jobs.runRest(for: $0) } })
-}
-
-private func withPosted<Executor: AnyObject>(
-    _ info: UnsafeMutableRawPointer?, _: Executor.Type, _ body: (Executor) -> Void
-) {
-    guard let info = unsafe info else { return }
-    unsafe body(Unmanaged<Executor>.fromOpaque(info).takeRetainedValue())
-}
-
-/// The jobs that an executor has accepted and not begun, in order.
+/// An executor of a loop, of a subclass: the jobs that it has accepted and not begun, in order.
 ///
-/// A post runs a batch: the jobs that it finds, and those which they add, up to a limit, so that timers and descriptors get their
+/// It posts itself, which runs a batch: the jobs that it finds, and those which they add, up to a limit, so that timers and descriptors get their
 /// turn; if jobs are left then, they are posted again. A post may find no job. A run that is nested in a job or a performed
 /// closure does not perform what was posted before the current drain began (R105). So when a run begins and there are jobs,
 /// they are posted again.
-@safe final class JobQueue: Sendable {
-    /// The C loop, retained, which any thread may use. Not its `RunLoop`, which retains its executors and so this queue.
-    @safe private nonisolated(unsafe) let loop: OpaquePointer
+///
+/// Sendable because any thread may use the C loop and the names, and what changes is behind a lock.
+@safe class JobQueue: PostedCall, @unchecked Sendable {
+    /// The C loop, retained. Not its `RunLoop`, which retains its executors.
+    @safe private let loop: OpaquePointer
     private let end: EndOfLoop
     /// Texts of the table of names, which are never freed.
-    @safe private nonisolated(unsafe) let modes: [UnsafePointer<CChar>?]
+    @safe private let modes: [UnsafePointer<CChar>?]
     private let state = Guarded(State())
     private let process = ForkGeneration()
 
@@ -72,28 +42,30 @@ private func withPosted<Executor: AnyObject>(
     /// Is the calling thread the loop's?
     var isOnThread: Bool { unsafe runloop_is_current(loop) }
 
-    func add<Executor: JobExecutor>(_ job: UnownedJob, for executor: Executor) {
+    /// Runs a job on the calling thread, which is the loop's.
+    func run(_ job: UnownedJob) { preconditionFailure("An executor is of a subclass.") }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
         precondition(!process.isOver, "A task needs an executor that was made before a fork, and this is the child.")
         let (isFirst, isPosted) = state.withLock { state in
             state.jobs.append(job)
             defer { state.isPosted = true }
             return (state.nestedRuns == nil, state.isPosted)
         }
-        if isFirst { watchNestedRuns(for: executor) }
+        if isFirst { watchNestedRuns() }
         if isPosted { return }
-        let result = post(executor)
+        let result = post()
         if result == 0 { return }
         let error = RunLoop.Error(result: result)
         if error == .outOfMemory { outOfMemory() }
         // The ending thread takes no posts any more, and runs the job when nothing else is left of the loop.
-        let isAccepted = end.notify { executor.jobs.runRest(for: executor) } != nil
+        let isAccepted = end.notify { self.discard() } != nil
         precondition(isAccepted, "A task needs an executor whose thread has ended. \(error)")
     }
 
-    private func watchNestedRuns<Executor: JobExecutor>(for executor: Executor) {
-        let observer = RunLoop.Observer(.entry) { [weak executor] _, _ in
-            if let executor { executor.jobs.postForNestedRun(executor) }
-        }
+    private func watchNestedRuns() {
+        let observer = RunLoop.Observer(.entry) { [weak self] _, _ in self?.postForNestedRun() }
         let isUsed = state.withLock { state in
             if state.nestedRuns != nil { return false }
             state.nestedRuns = observer
@@ -106,45 +78,39 @@ private func withPosted<Executor: AnyObject>(
         }
     }
 
-    private func post<Executor: JobExecutor>(_ executor: Executor) -> Int32 {
-        let callOuts = Executor.callOuts
-        let info = unsafe retainedInfo(executor)
-        let result = unsafe runloop_post_in_modes(loop, modes, modes.count, callOuts.inRun, info, callOuts.atEnd)
-        if result < 0 { unsafe releaseInfo(info) }
-        return result
-    }
+    private func post() -> Int32 { unsafe post(to: loop, modes, modes.count) }
 
     /// Runs the jobs that there are, and those which they add, up to the limit.
-    fileprivate func runBatch<Executor: JobExecutor>(for executor: Executor) {
+    override func run() {
         state.withLock { $0.isPosted = false }
         for _ in 0..<Self.batchLimit {
             guard let job = state.withLock({ $0.jobs.takeFirst() }) else { return }
-            executor.run(job)
+            run(job)
             // A job may have forked, and the child returns from it. The other jobs are the parent's.
             if process.isOver { return }
         }
-        postIfNeeded(executor) { $0.jobs.count > 0 && !$0.isPosted }
+        postIfNeeded { $0.jobs.count > 0 && !$0.isPosted }
     }
 
     /// A run begins, which may not perform an earlier post: also that of a job which a batch took before it, since the next job relies on it.
-    private func postForNestedRun<Executor: JobExecutor>(_ executor: Executor) {
-        postIfNeeded(executor) { $0.jobs.count > 0 || $0.isPosted }
+    private func postForNestedRun() {
+        postIfNeeded { $0.jobs.count > 0 || $0.isPosted }
     }
 
     /// On the thread, in a run: only memory can be missing.
-    private func postIfNeeded<Executor: JobExecutor>(_ executor: Executor, _ isNeeded: (State) -> Bool) {
+    private func postIfNeeded(_ isNeeded: (State) -> Bool) {
         let isDue = state.withLock { state in
             let isDue = isNeeded(state)
             if isDue { state.isPosted = true }
             return isDue
         }
-        if isDue && post(executor) == -ErrorNumber.outOfMemory { outOfMemory() }
+        if isDue && post() == -ErrorNumber.outOfMemory { outOfMemory() }
     }
 
     /// Runs the remaining jobs, and those which they add, because there will be no further run.
-    fileprivate func runRest<Executor: JobExecutor>(for executor: Executor) {
+    override func discard() {
         while let job = takeRest() {
-            executor.run(job)
+            run(job)
             if process.isOver { return }
         }
     }

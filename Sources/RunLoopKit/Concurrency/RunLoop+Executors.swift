@@ -45,43 +45,21 @@ extension RunLoop {
     }
 }
 
-final class ActorsOnLoop: SerialExecutor, JobExecutor {
-    let jobs: JobQueue
-    static var callOuts: JobCallOuts { .ofActors }
-
-    init(_ core: OpaquePointer, _ end: EndOfLoop, modes: Set<RunLoop.Mode>) {
-        jobs = unsafe JobQueue(core, end, modes: modes)
-    }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        jobs.add(UnownedJob(job), for: self)
-    }
-
-    func run(_ job: UnownedJob) {
+final class ActorsOnLoop: JobQueue, SerialExecutor, @unchecked Sendable {
+    override func run(_ job: UnownedJob) {
         unsafe job.runSynchronously(on: asUnownedSerialExecutor())
     }
 
-    func isIsolatingCurrentContext() -> Bool? { jobs.isOnThread }
+    func isIsolatingCurrentContext() -> Bool? { isOnThread }
 
     func checkIsolated() {
-        precondition(jobs.isOnThread, "This must run on the thread of the actor's run loop.")
+        precondition(isOnThread, "This must run on the thread of the actor's run loop.")
     }
 }
 
 /// A class of its own, because an executor that serves actors as well makes calls between actors eighty times as expensive.
-final class TasksOnLoop: TaskExecutor, JobExecutor {
-    let jobs: JobQueue
-    static var callOuts: JobCallOuts { .ofTasks }
-
-    init(_ core: OpaquePointer, _ end: EndOfLoop, modes: Set<RunLoop.Mode>) {
-        jobs = unsafe JobQueue(core, end, modes: modes)
-    }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        jobs.add(UnownedJob(job), for: self)
-    }
-
-    func run(_ job: UnownedJob) {
+final class TasksOnLoop: JobQueue, TaskExecutor, @unchecked Sendable {
+    override func run(_ job: UnownedJob) {
         unsafe job.runSynchronously(on: asUnownedTaskExecutor())
     }
 }

@@ -2,7 +2,7 @@ internal import CRunLoopCore
 internal import CRunLoopOverlay
 
 /// What becomes of a posted closure when the loop's thread ends before it could run.
-enum DiscardOfPost {
+package enum DiscardOfPost {
     /// It is freed unused.
     case free
     /// It runs on the ending thread.
@@ -16,11 +16,23 @@ extension RunLoop {
         _ modes: Set<Mode>, atEnd discard: DiscardOfPost = .free, _ body: sending @escaping () -> Void
     ) -> Int32 {
         unsafe StoredClosure(consume body).store { words in
-            unsafe withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
-                for (index, mode) in modes.enumerated() { unsafe names[index] = mode.name }
-                return unsafe runloop__post_pair(
-                    core, nil, names.baseAddress, modes.count, performPost, words, discard.function)
+            unsafe withNames(of: modes) { names, count in
+                unsafe runloop__post_pair(core, nil, names, count, performPost, words, discard.function)
             }
+        }
+    }
+
+    /// Posts a call in several modes, as `post(to:_:_:)` of it.
+    func post(_ modes: Set<Mode>, _ call: PostedCall) -> Int32 {
+        unsafe withNames(of: modes) { names, count in unsafe call.post(to: core, names, count) }
+    }
+
+    private func withNames(
+        of modes: Set<Mode>, _ post: (UnsafePointer<UnsafePointer<CChar>?>?, Int) -> Int32
+    ) -> Int32 {
+        unsafe withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) { names in
+            for (index, mode) in modes.enumerated() { unsafe names[index] = mode.name }
+            return unsafe post(names.baseAddress, modes.count)
         }
     }
 
@@ -36,25 +48,19 @@ extension RunLoop {
 }
 
 /// What is posted as an object, which the post retains, so that no closure has to be made for it.
-class PostedCall {
+package class PostedCall {
     /// On the loop's thread.
-    func run() { preconditionFailure("A posted call is of a subclass.") }
+    package func run() { preconditionFailure("A posted call is of a subclass.") }
     /// Instead, if the loop's thread ends first, on that thread.
-    func discard() { preconditionFailure("A posted call is of a subclass.") }
-}
+    package func discard() { preconditionFailure("A posted call is of a subclass.") }
 
-extension RunLoop {
-    /// Posts a call in several modes. The result is that of the core: 0, or a negative error number, and then the call is neither run
+    /// Posts it in several modes. The result is that of the core: 0, or a negative error number, and then the call is neither run
     /// nor discarded.
-    func post(_ modes: Set<Mode>, _ call: PostedCall) -> Int32 {
+    func post(to loop: OpaquePointer, _ modes: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) -> Int32 {
         // The second word is not used.
-        var words = unsafe (Unmanaged.passRetained(call).toOpaque(), 0)
-        let result = unsafe withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: modes.count) {
-            names in
-            for (index, mode) in modes.enumerated() { unsafe names[index] = mode.name }
-            return unsafe runloop__post_pair(
-                core, nil, names.baseAddress, modes.count, runPostedCall, &words, discardPostedCall)
-        }
+        var words = unsafe (Unmanaged.passRetained(self).toOpaque(), 0)
+        let result = unsafe runloop__post_pair(
+            loop, nil, modes, count, runPostedCall, &words, discardPostedCall)
         if result < 0 { unsafe releaseInfo(words.0) }
         return result
     }
