@@ -18,12 +18,12 @@ public import RunLoopKit
 public func withRunLoop<Value, Failure: Error>(
     name: String = "run loop test", _ body: sending @escaping (RunLoop) throws(Failure) -> sending Value
 ) async throws(Failure) -> sending Value {
-    let call = CallOnThread(body)
+    let call = AwaitedCall(atEnd: .perform) { () throws(Failure) in try body(RunLoop.current) }
     // One thread waits for the other to end, so that the loop has been freed when the caller continues.
     await elsewhere("awaits a test") {
-        startThread(name: name) { call.run() }.join()
+        PosixThread.start(name) { call.run() }.join()
     }
-    return try call.result()
+    return try await call.waitForBody(isolation: #isolation)
 }
 
 /// Calls the asynchronous `body` with the loop of a new thread, which runs while `body` does.
@@ -50,52 +50,11 @@ public func withRunningLoop<Value, Failure: Error>(
 
 //===-- threads ------------------------------------------------------------------------------------------------------===//
 
-/// A call that another thread makes and a task awaits. Only one of them uses it at a time.
-private final class CallOnThread<Value, Failure: Error>: @unchecked Sendable {
-    private let body: (RunLoop) throws(Failure) -> Value
-    private var outcome: Result<Value, Failure>?
-
-    init(_ body: sending @escaping (RunLoop) throws(Failure) -> Value) {
-        self.body = body
-    }
-
-    func run() {
-        do throws(Failure) {
-            outcome = .success(try body(RunLoop.current))
-        } catch {
-            outcome = .failure(error)
-        }
-    }
-
-    func result() throws(Failure) -> sending Value {
-        guard let outcome else { preconditionFailure("A test has ended before its thread.") }
-        self.outcome = nil
-        nonisolated(unsafe) let value = try outcome.get()
-        return unsafe value
-    }
-}
-
-private func startThread(name: String, _ body: @escaping @Sendable () -> Void) -> PosixThread {
-    do throws(RunLoop.Error) {
-        return try PosixThread(name: name, stackSize: nil, body)
-    } catch {
-        preconditionFailure("A test needs a thread. \(error)")
-    }
-}
-
-/// Calls `body`, which may block, on a thread of its own, and awaits its result. The result is behind a lock, because the
-/// thread sanitizer does not know that resuming a continuation orders memory.
+/// Calls `body`, which may block, on a thread of its own, and awaits its result.
 private func elsewhere<Value: Sendable>(_ name: String, _ body: @escaping @Sendable () -> Value) async -> Value {
-    let returned = Guarded<Value?>(nil)
-    await withCheckedContinuation { continuation in
-        startThread(name: name) {
-            let value = body()
-            returned.withLock { $0 = value }
-            continuation.resume()
-        }.detach()
-    }
-    guard let value = returned.withLock({ $0 }) else { preconditionFailure("A thread returned nothing.") }
-    return value
+    let answer = Answer<Value, Never>()
+    PosixThread.start(name) { answer.settle(.success(body())) }.detach()
+    return await answer.wait(isolation: #isolation, onCancel: {})
 }
 
 /// Made on another thread, because `init` waits until the loop runs.

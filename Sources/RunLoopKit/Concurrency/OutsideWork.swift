@@ -7,6 +7,9 @@ package enum OutsideWork {
         case outside(end: (@Sendable () -> Void)?)
         /// It will be made; nobody else is to make it.
         case taken
+
+        /// For who makes it otherwise, and is to call `end` itself.
+        package func end() { if case .outside(let end?) = self { end() } }
     }
 
     /// Asked for each call, if a test has said what becomes of it. `nil` for a call that is made by a loop.

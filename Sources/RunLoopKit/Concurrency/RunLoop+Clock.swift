@@ -41,15 +41,25 @@ extension RunLoop {
         public nonisolated(nonsending) func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
             try Task.checkCancellation()
             if deadline <= now { return }
-            let sleeper = Sleeper()
-            let outcome = await withTaskCancellationHandler {
-                unsafe await withUnsafeContinuation { waiter in
-                    unsafe sleeper.begin(waiter, until: deadline, tolerance: tolerance ?? .zero, on: loop, mode)
-                }
-            } onCancel: {
-                sleeper.cancel()
+            let answer = Answer<Void, any Swift.Error>()
+            weak let timer = addTimer(at: deadline, tolerance: tolerance ?? .zero, answer)
+            do {
+                try await answer.wait(isolation: #isolation) { timer?.invalidate() }
+            } catch {
+                // The timer is gone because the task is cancelled, or the loop's thread has ended.
+                try Task.checkCancellation()
+                throw error
             }
-            try outcome.get()
+        }
+
+        /// The loop alone retains it, and with it the object that detects its end.
+        private func addTimer(
+            at deadline: Instant, tolerance: Duration, _ answer: Answer<Void, any Swift.Error>
+        ) -> Timer {
+            let end = EndOfSleep(answer)
+            let timer = Timer(at: deadline, tolerance: tolerance) { _ in end.answer.settle(.success(())) }
+            loop.addUnlessOver(timer, forMode: mode)
+            return timer
         }
 
         /// Waits for a duration, and not less. As `sleep(until:tolerance:)`.
@@ -65,68 +75,15 @@ extension RunLoop {
     public func clock(inMode mode: Mode) -> Clock { Clock(loop: self, mode: mode) }
 }
 
-/// A sleep: a timer, and the task that waits for it.
-private final class Sleeper: Sendable {
-    typealias Outcome = Result<Void, any Error>
-
-    /// Safe because `settle` takes the waiter out under the lock, so it is resumed once.
-    @safe private struct State {
-        @safe var waiter: UnsafeContinuation<Outcome, Never>?
-        /// The loop retains it, and with it the object that detects the end of the loop's thread.
-        weak var timer: RunLoop.Timer?
-        var outcome: Outcome?
-    }
-
-    private let state = Guarded(State())
-
-    func begin(
-        _ waiter: UnsafeContinuation<Outcome, Never>, until deadline: RunLoop.Instant, tolerance: Duration,
-        on loop: RunLoop, _ mode: RunLoop.Mode
-    ) {
-        let end = EndOfSleep(self)
-        let timer = RunLoop.Timer(at: deadline, tolerance: tolerance) { _ in end.sleeper.finish(.success(())) }
-        let outcome = state.withLock { state in
-            state.timer = timer
-            if state.outcome == nil { state.waiter = unsafe waiter }
-            return state.outcome
-        }
-        if let outcome { return unsafe waiter.resume(returning: outcome) }
-        loop.addUnlessOver(timer, forMode: mode)
-    }
-
-    /// The timer is invalidated before the task is resumed.
-    func cancel() {
-        let outcome = Outcome.failure(CancellationError())
-        let waiter = unsafe settle(outcome)
-        state.withLock { $0.timer }?.invalidate()
-        unsafe waiter?.resume(returning: outcome)
-    }
-
-    func finish(_ outcome: Outcome) {
-        unsafe settle(outcome)?.resume(returning: outcome)
-    }
-
-    /// The first outcome counts.
-    ///
-    /// - Returns: the waiter, which the caller resumes with the outcome.
-    private func settle(_ outcome: Outcome) -> UnsafeContinuation<Outcome, Never>? {
-        unsafe state.withLock { state in
-            if state.outcome == nil { state.outcome = outcome }
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-    }
-}
-
-/// Retained by a sleep's timer and by nothing else: if it is freed before the timer fires, the loop's thread has ended.
+/// Retained by a sleep's timer and by nothing else: it is freed when that has fired, or will not.
 private final class EndOfSleep: Sendable {
-    let sleeper: Sleeper
+    let answer: Answer<Void, any Error>
 
-    init(_ sleeper: Sleeper) {
-        self.sleeper = sleeper
+    init(_ answer: Answer<Void, any Error>) {
+        self.answer = answer
     }
 
     deinit {
-        sleeper.finish(.failure(RunLoop.Error.loopFinished))
+        answer.settle(.failure(RunLoop.Error.loopFinished))
     }
 }

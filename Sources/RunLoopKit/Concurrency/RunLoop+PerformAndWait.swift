@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension RunLoop {
     /// Calls `body` once on the loop's thread, when the loop runs in one of `modes`, and returns or throws what it returned
     /// or threw. The task waits, and blocks no thread.
@@ -20,19 +22,12 @@ extension RunLoop {
             do throws(Failure) { return try body() } catch { throw .thrown(error) }
         }
         let call = AwaitedCall(atEnd: .free, body)
-        await withTaskCancellationHandler(
-            operation: {
-                unsafe await withUnsafeContinuation(isolation: actor) { waiter in
-                    if unsafe !call.begin(waiter) { return }
-                    call.beginOutsideWork()
-                    let result = post(modes ?? Self.commonModes, call)
-                    if result == -ErrorNumber.outOfMemory { outOfMemory() }
-                    if result < 0 { call.fail(.closed) }
-                }
-            },
-            onCancel: { call.fail(.cancelled) },
-            isolation: actor)
-        return try call.takeResult()
+        let work = OutsideWork.begin()
+        defer { work.end() }
+        let result = post(modes ?? Self.commonModes, call)
+        if result == -ErrorNumber.outOfMemory { outOfMemory() }
+        if result < 0 { call.fail(.closed) }
+        return try await call.answer.wait(isolation: actor) { call.fail(.cancelled) }
     }
 
     /// Why `performAndWait` has no value to return. `Failure` is what the closure throws, `Never` if it throws nothing.
@@ -75,64 +70,35 @@ extension RunLoop.Thread {
     ) async throws(Failure) -> sending Value {
         if loop.isCurrent { return try body() }
         let call = AwaitedCall(atEnd: .perform, body)
-        unsafe await withUnsafeContinuation(isolation: actor) { waiter in
-            if unsafe !call.begin(waiter) { return }
-            call.beginOutsideWork()
-            let result = loop.post(modes ?? RunLoop.commonModes, call)
-            if result == -ErrorNumber.outOfMemory { outOfMemory() }
-            precondition(result == 0, RunLoop.Error(result: result).description)
-        }
-        return try call.takeResultOfBody()
+        let work = OutsideWork.begin()
+        defer { work.end() }
+        let result = loop.post(modes ?? RunLoop.commonModes, call)
+        if result == -ErrorNumber.outOfMemory { outOfMemory() }
+        precondition(result == 0, RunLoop.Error(result: result).description)
+        return try await call.waitForBody(isolation: actor)
     }
 }
 
-/// A call that a task waits for. The closure is released before the task is resumed. Sendable because whoever takes closure or result from
-/// behind the lock has it alone.
-final class AwaitedCall<Value, Failure: Error>: PostedCall, @unchecked Sendable {
-    private typealias Outcome = Result<Value, RunLoop.CallError<Failure>>
-
-    /// Safe because the waiter is taken out under the lock, so it is resumed once.
-    @safe private struct State {
-        var body: (() throws(Failure) -> Value)?
-        @safe var waiter: UnsafeContinuation<Void, Never>?
-        var result: Outcome?
-        var endOfOutsideWork: (@Sendable () -> Void)?
-    }
-
-    private let state: Guarded<State>
+/// A call that a task waits for. The closure is released before the task is resumed. Sendable because whoever takes the closure has it alone.
+package final class AwaitedCall<Value, Failure: Error>: PostedCall, @unchecked Sendable {
+    let answer = Answer<Value, RunLoop.CallError<Failure>>()
+    private var body: (() throws(Failure) -> Value)?
+    private let isTaken = Atomic(false)
     private let atEnd: DiscardOfPost
 
     /// - Parameter atEnd: what becomes of the closure when the loop's thread ends before the call.
-    init(atEnd: DiscardOfPost, _ body: sending @escaping () throws(Failure) -> Value) {
-        state = unsafe Guarded(State(body: body))
+    package init(atEnd: DiscardOfPost, _ body: sending @escaping () throws(Failure) -> Value) {
+        self.body = body
         self.atEnd = atEnd
+        // Whoever cancels the task sees the closure.
+        isTaken.store(false, ordering: .releasing)
     }
 
-    /// - Returns: does the call have to be made? If not, it has failed already.
-    func begin(_ waiter: UnsafeContinuation<Void, Never>) -> Bool {
-        let isOver = state.withLock { state in
-            if state.result == nil { state.waiter = unsafe waiter }
-            return state.result != nil
-        }
-        if isOver { unsafe waiter.resume() }
-        return !isOver
+    package override func run() {
+        if let result = callBody() { answer.settle(result) }
     }
 
-    /// The call will be made by another loop.
-    func beginOutsideWork() {
-        guard case .outside(let end?) = OutsideWork.begin() else { return }
-        let isOver = state.withLock { state in
-            if state.result == nil { state.endOfOutsideWork = end }
-            return state.result != nil
-        }
-        if isOver { end() }
-    }
-
-    override func run() {
-        if let result = callBody() { finish(result) }
-    }
-
-    override func discard() {
+    package override func discard() {
         switch atEnd {
         case .free: fail(.closed)
         case .perform: run()
@@ -141,44 +107,22 @@ final class AwaitedCall<Value, Failure: Error>: PostedCall, @unchecked Sendable 
 
     /// No effect if the call has begun.
     func fail(_ error: RunLoop.CallError<Failure>) {
-        if takeBody() != nil { finish(.failure(error)) }
+        if takeBody() != nil { answer.settle(.failure(error)) }
     }
 
-    private func callBody() -> Outcome? {
+    private func callBody() -> Result<Value, RunLoop.CallError<Failure>>? {
         guard let body = takeBody() else { return nil }
         do throws(Failure) { return .success(try body()) } catch { return .failure(.thrown(error)) }
     }
 
     private func takeBody() -> (() throws(Failure) -> Value)? {
-        state.withLock { state in
-            defer { state.body = nil }
-            return state.body
-        }
-    }
-
-    private func finish(_ result: Outcome) {
-        let (waiter, end) = unsafe state.withLock { state in
-            state.result = result
-            defer { (state.waiter, state.endOfOutsideWork) = (nil, nil) }
-            return (state.waiter, state.endOfOutsideWork)
-        }
-        unsafe waiter?.resume()
-        end?()
-    }
-
-    func takeResult() throws(RunLoop.CallError<Failure>) -> Value {
-        let result = state.withLock { state in
-            defer { state.result = nil }
-            return state.result
-        }
-        guard let result else { preconditionFailure("A call was reported as done before it had returned.") }
-        return try result.get()
+        isTaken.exchange(true, ordering: .acquiringAndReleasing) ? nil : body.take()
     }
 
     /// Of a call that is always made.
-    func takeResultOfBody() throws(Failure) -> Value {
+    package func waitForBody(isolation actor: isolated (any Actor)?) async throws(Failure) -> sending Value {
         do throws(RunLoop.CallError<Failure>) {
-            return try takeResult()
+            return try await answer.wait(isolation: actor, onCancel: {})
         } catch {
             guard case .thrown(let error) = error else {
                 preconditionFailure("A call that was to be made in any case was not made.")

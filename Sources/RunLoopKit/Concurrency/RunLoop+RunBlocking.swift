@@ -14,9 +14,7 @@ extension RunLoop {
         isolation actor: isolated (any Actor)? = #isolation, _ body: sending @escaping () throws -> sending Value
     ) async throws -> sending Value {
         let call = AwaitedCall(atEnd: .perform, body)
-        unsafe await withUnsafeContinuation(isolation: actor) { waiter in
-            if unsafe !call.begin(waiter) { return }
-            guard case .outside(let end) = OutsideWork.begin({ call.run() }) else { return }
+        if case .outside(let end) = OutsideWork.begin({ call.run() }) {
             do {
                 try PosixThread(name: "blocking", stackSize: nil) {
                     call.run()
@@ -27,6 +25,6 @@ extension RunLoop {
                 end?()
             }
         }
-        return try call.takeResultOfBody()
+        return try await call.waitForBody(isolation: actor)
     }
 }

@@ -1,45 +1,6 @@
-/// What a task waits for: settled once, by whoever is first. Copies are the same answer. Sendable because the value is sent in, and taken by
-/// one task.
-package struct PortAnswer<Value>: @unchecked Sendable {
-    /// Safe because whoever settles it takes the waiter out under the lock, so it is resumed once.
-    @safe private enum State {
-        case open(UnsafeContinuation<Void, Never>?)
-        case settled(Result<Value, RunLoop.PortError>)
-        case taken
-    }
+package typealias PortAnswer<Value> = Answer<Value, RunLoop.PortError>
 
-    private let state: Guarded<State>
-
-    package init() {
-        state = unsafe Guarded(State.open(nil))
-    }
-
-    /// A reference for the core to keep, until `init(taking:)` takes it back or `releaseInfo` releases it.
-    package func retained() -> UnsafeMutableRawPointer { unsafe state.retained() }
-
-    package init(taking reference: UnsafeMutableRawPointer) {
-        state = unsafe Guarded(taking: reference)
-    }
-
-    package var isOpen: Bool {
-        state.withLock { state in
-            if case .open = state { return true }
-            return false
-        }
-    }
-
-    /// - Returns: was this the first? Otherwise `result` is destroyed.
-    @discardableResult
-    package func settle(_ result: sending Result<Value, RunLoop.PortError>) -> Bool {
-        let (isFirst, waiter): (Bool, UnsafeContinuation<Void, Never>?) = unsafe state.withLock { state in
-            guard case .open(let waiter) = state else { return (false, nil) }
-            state = .settled(result)
-            return unsafe (true, waiter)
-        }
-        unsafe waiter?.resume()
-        return isFirst
-    }
-
+extension Answer where Failure == RunLoop.PortError {
     /// The one task that waits. If it wants to give up, `withdraw` is called, which says whether it may: `false` if somebody is about to settle
     /// this.
     package func wait(
@@ -53,37 +14,11 @@ package struct PortAnswer<Value>: @unchecked Sendable {
                 if !Task.isCancelled { giveUp(.timedOut, withdraw) }
             }
         }
-        await withTaskCancellationHandler(
-            operation: { await suspend(isolation: actor) },
-            onCancel: { giveUp(.cancelled, withdraw) },
-            isolation: actor)
-        alarm?.cancel()
-        return try take()
+        defer { alarm?.cancel() }
+        return try await wait(isolation: actor) { giveUp(.cancelled, withdraw) }
     }
 
     private func giveUp(_ error: RunLoop.PortError, _ withdraw: () -> Bool) {
         if isOpen && withdraw() { settle(.failure(error)) }
-    }
-
-    private func suspend(isolation actor: isolated (any Actor)?) async {
-        unsafe await withUnsafeContinuation(isolation: actor) { waiter in
-            let isSettled = state.withLock { state in
-                guard case .open = state else { return true }
-                state = unsafe .open(waiter)
-                return false
-            }
-            if isSettled { unsafe waiter.resume() }
-        }
-    }
-
-    private func take() throws(RunLoop.PortError) -> Value {
-        let taken = state.withLock { state in
-            defer { state = .taken }
-            return state
-        }
-        guard case .settled(let result) = taken else {
-            preconditionFailure("A task that waits for an answer was resumed without one.")
-        }
-        return try result.get()
     }
 }

@@ -9,13 +9,11 @@ extension RunLoop.Source {
     ///
     /// - Parameters:
     ///   - receiver: what the functions of the object are given as their info. The object retains it until it is freed.
-    ///   - call: which errors there can be.
-    ///   - subject: what they are about.
+    ///   - failure: the error of a negative result.
     ///   - create: completes the configuration of the object with the context, and creates it.
-    convenience init(
-        receiver: AnyObject, of call: RunLoop.Error.Call = .change, subject: @autoclosure () -> String? = nil,
-        create: (runloop_context, inout OpaquePointer?) -> Int32
-    ) throws(RunLoop.Error) {
+    convenience init<Failure: Error>(
+        receiver: AnyObject, failure: (Int32) -> Failure, create: (runloop_context, inout OpaquePointer?) -> Int32
+    ) throws(Failure) {
         var context = unsafe runloop_context()
         unsafe context.info = retainedInfo(receiver)
         unsafe context.release = releaseInfo
@@ -23,9 +21,18 @@ extension RunLoop.Source {
         let result = unsafe create(context, &core)
         guard result == 0, let core = unsafe core else {
             unsafe releaseInfo(context.info)
-            throw RunLoop.Error(result: result, of: call, subject: subject())
+            throw failure(result)
         }
         unsafe self.init(core: core)
+    }
+
+    /// The same, by the call, which says what errors there can be, and what they are about.
+    convenience init(
+        receiver: AnyObject, of call: RunLoop.Error.Call = .change, subject: @autoclosure () -> String? = nil,
+        create: (runloop_context, inout OpaquePointer?) -> Int32
+    ) throws(RunLoop.Error) {
+        let failure = { RunLoop.Error(result: $0, of: call, subject: subject()) }
+        unsafe try self.init(receiver: receiver, failure: failure, create: create)
     }
 }
 

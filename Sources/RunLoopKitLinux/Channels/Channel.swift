@@ -187,8 +187,7 @@ extension RunLoop {
             let answer = PortAnswer<Message>()
             let number = try handle.request(bytes, descriptors, timeout: timeout.map(Nanoseconds.of), answer)
             do throws(PortError) {
-                return try await answer.wait(
-                    timeout: nil, clock: ContinuousClock(), isolation: actor, withdraw: { true })
+                return try await answer.wait(isolation: actor) { answer.settle(.failure(.cancelled)) }
             } catch {
                 // Nobody takes the reply any more, so the channel need not remember the request.
                 if error == .cancelled { handle.cancel(number) }

@@ -17,41 +17,42 @@ final class ChannelHandle: Sendable {
     init(
         _ target: Target, _ options: RunLoop.Channel.Options, _ receiver: ChannelReceiver
     ) throws(RunLoop.ChannelError) {
-        var config = unsafe runloop_channel_config(options)
-        unsafe config.context.info = retainedInfo(receiver)
-        unsafe config.context.release = releaseInfo
-        unsafe config.receive = { _, message, info in
-            guard let message = unsafe message else { return }
-            unsafe withInfo(info, as: ChannelReceiver.self) { unsafe $0.received(&message.pointee) }
-        }
-        unsafe config.ended = { _, reason, info in
-            unsafe withInfo(info, as: ChannelReceiver.self) { $0.channel?.end(RunLoop.ChannelError(endedBy: reason)) }
-        }
-        unsafe config.drained = { _, _, info in
-            unsafe withInfo(info, as: ChannelReceiver.self) { $0.channel?.drained() }
-        }
-        unsafe config.cancel = { channel, _, _, info in
-            unsafe withInfoAtEndOfLoop(channel, info, as: ChannelReceiver.self) {
-                $0.channel?.end(.failed(.loopFinished))
-            }
-        }
-        var core: OpaquePointer?
-        let result =
+        let subject =
             switch target {
-            case .descriptor(let descriptor): unsafe runloop_channel_create(descriptor, &config, &core)
-            case .path(let path):
-                unsafe path.utf8.contains(0) ? -ErrorNumber.invalid : runloop_channel_connect(path, &config, &core)
+            case .descriptor(let descriptor): "descriptor \(descriptor)"
+            case .path(let path): path
             }
-        guard result == 0, let core = unsafe core else {
-            unsafe releaseInfo(config.context.info)
+        let failure = { RunLoop.ChannelError(result: $0, subject: subject) }
+        source = try unsafe RunLoop.Source(receiver: receiver, failure: failure) { context, channel in
+            var config = unsafe runloop_channel_config(options)
+            unsafe config.context = context
+            unsafe config.receive = { _, message, info in
+                guard let message = unsafe message else { return }
+                unsafe withInfo(info, as: ChannelReceiver.self) { unsafe $0.received(&message.pointee) }
+            }
+            unsafe config.ended = { _, reason, info in
+                unsafe withInfo(info, as: ChannelReceiver.self) {
+                    $0.channel?.end(RunLoop.ChannelError(endedBy: reason))
+                }
+            }
+            unsafe config.drained = { _, _, info in
+                unsafe withInfo(info, as: ChannelReceiver.self) { $0.channel?.drained() }
+            }
+            unsafe config.cancel = { channel, _, _, info in
+                unsafe withInfoAtEndOfLoop(channel, info, as: ChannelReceiver.self) {
+                    $0.channel?.end(.failed(.loopFinished))
+                }
+            }
             switch target {
             case .descriptor(let descriptor):
-                closeDescriptor(descriptor)
-                throw RunLoop.ChannelError(result: result, subject: "descriptor \(descriptor)")
-            case .path(let path): throw RunLoop.ChannelError(result: result, subject: path)
+                let result = unsafe runloop_channel_create(descriptor, &config, &channel)
+                if result < 0 { closeDescriptor(descriptor) }
+                return result
+            case .path(let path):
+                return unsafe path.utf8.contains(0)
+                    ? -ErrorNumber.invalid : runloop_channel_connect(path, &config, &channel)
             }
         }
-        source = unsafe RunLoop.Source(core: core)
     }
 
     func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) { try loop.add(source, forMode: mode) }
@@ -116,8 +117,7 @@ final class ChannelHandle: Sendable {
 
     /// Of machine time; 0 would be none.
     private static func deadline(after timeout: Int64) -> Int64 {
-        let (sum, overflow) = runloop_get_now_ns(nil).addingReportingOverflow(timeout)
-        return overflow ? Nanoseconds.never : max(1, sum)
+        max(1, Nanoseconds.sum(runloop_get_now_ns(nil), timeout))
     }
 
     var peer: RunLoop.Channel.Peer {

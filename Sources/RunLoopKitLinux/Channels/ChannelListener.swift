@@ -13,10 +13,9 @@ extension RunLoop.Channel {
     /// The listener keeps its channels until they end. Who connects and belongs to another user is refused, unless the options say
     /// otherwise; so is everybody for whom there is no memory. When descriptors run out, connections wait. It ends with its object, or
     /// when it is invalidated, and its channels with it. Any thread.
-    @safe public final class Listener: Sendable {
+    public final class Listener: Sendable {
         private let keeper: ChannelKeeper
-        /// The `runloop_listener *`, with one reference. Any thread may use it.
-        @safe private nonisolated(unsafe) let core: OpaquePointer
+        private let source: RunLoop.Source
 
         /// Listens, from now on. Any thread.
         ///
@@ -42,14 +41,24 @@ extension RunLoop.Channel {
             let socket = unsafe runloop_channel_listen(path, permissions, Int32(clamping: backlog ?? 0))
             if socket < 0 { throw RunLoop.Error(result: socket, of: .system, subject: path) }
             keeper = ChannelKeeper(loop, options, mode, onEnd, receive)
-            core = try unsafe makeListener(socket, keeper)
-            let result = unsafe runloop_add_source(loop.core, core, mode.name)
-            if result < 0 { throw RunLoop.Error(result: result) }
+            source = try unsafe RunLoop.Source(receiver: keeper) { context, listener in
+                var config = unsafe runloop_listener_config()
+                unsafe config.context = context
+                unsafe config.descriptor = socket
+                unsafe config.owns = true
+                unsafe config.removes_path = true
+                unsafe config.accepted = { _, descriptor, info in
+                    unsafe withInfo(info, as: ChannelKeeper.self) { $0.accepted(descriptor) }
+                }
+                let result = unsafe runloop_listener_create(&config, &listener)
+                if result < 0 { closeDescriptor(socket) }
+                return result
+            }
+            try loop.add(source, forMode: mode)
         }
 
         deinit {
             invalidate()
-            unsafe runloop_source_release(core)
         }
 
         /// The channels that there are, in no order. O(channels).
@@ -57,31 +66,10 @@ extension RunLoop.Channel {
 
         /// Closes the socket, removes the path, and ends the channels. A second call has no effect. Allowed in the closures. O(channels).
         public func invalidate() {
-            unsafe runloop_source_invalidate(core)
+            source.invalidate()
             keeper.end()
         }
     }
-}
-
-/// A `runloop_listener *`, with one reference.
-private func makeListener(_ socket: CInt, _ keeper: ChannelKeeper) throws(RunLoop.Error) -> OpaquePointer {
-    var config = unsafe runloop_listener_config()
-    unsafe config.context.info = retainedInfo(keeper)
-    unsafe config.context.release = releaseInfo
-    unsafe config.descriptor = socket
-    unsafe config.owns = true
-    unsafe config.removes_path = true
-    unsafe config.accepted = { _, descriptor, info in
-        unsafe withInfo(info, as: ChannelKeeper.self) { $0.accepted(descriptor) }
-    }
-    var core: OpaquePointer?
-    let result = unsafe runloop_listener_create(&config, &core)
-    guard result == 0, let core = unsafe core else {
-        unsafe releaseInfo(config.context.info)
-        closeDescriptor(socket)
-        throw RunLoop.Error(result: result)
-    }
-    return unsafe core
 }
 
 /// The channels of a listener, until they end. Sendable because they are behind a lock, and the closure is called by the loop's thread alone.

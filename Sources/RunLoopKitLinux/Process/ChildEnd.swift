@@ -6,7 +6,7 @@ final class ChildEnd: Sendable {
 
     private struct State {
         var outcome: Outcome?
-        var waiters = WaitingTasks<Outcome>()
+        var waiters = Line<Answer<RunLoop.Child.Exit, any Error>>()
     }
 
     private let state = Guarded(State())
@@ -23,40 +23,28 @@ final class ChildEnd: Sendable {
     /// The first outcome counts.
     func settle(_ outcome: Outcome) {
         if process.isOver { return }
-        let settled: State? = state.withLock { state in
-            if state.outcome != nil { return nil }
-            defer {
-                state.outcome = outcome
-                state.waiters = WaitingTasks()
-            }
-            return state
+        let isFirst = state.withLock { state in
+            defer { state.outcome = state.outcome ?? outcome }
+            return state.outcome == nil
         }
-        guard var settled else { return }
+        if !isFirst { return }
         if case .success(let exit) = outcome { onExit?(exit) }
-        let waiters = unsafe settled.waiters.removeAll()
-        for index in unsafe waiters.indices { unsafe waiters[index].resume(returning: outcome) }
+        for waiter in state.withLock({ $0.waiters.removeAll() }) { waiter.settle(outcome) }
     }
 
     func wait(isolation actor: isolated (any Actor)?) async throws -> RunLoop.Child.Exit {
         if process.isOver { throw RunLoop.Error.inheritedAcrossFork }
-        let number = state.withLock { $0.waiters.makeNumber() }
+        let answer = Answer<RunLoop.Child.Exit, any Error>()
+        let number = state.withLock { state in
+            if let outcome = state.outcome { answer.settle(outcome) }
+            // 0 is nobody's.
+            return state.outcome == nil ? state.waiters.append(answer) : 0
+        }
         let work = OutsideWork.begin()
-        defer { if case .outside(let end?) = work { end() } }
-        let outcome = unsafe await WaitingTasks.wait(
-            isolation: actor,
-            begin: { waiter in
-                let known: Outcome? = state.withLock { state in
-                    if let outcome = state.outcome { return outcome }
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    unsafe state.waiters.append(waiter, number)
-                    return nil
-                }
-                if let known { unsafe waiter.resume(returning: known) }
-            },
-            cancel: {
-                let waiter = unsafe state.withLock { unsafe $0.waiters.remove(number) }
-                unsafe waiter?.resume(returning: .failure(CancellationError()))
-            })
-        return try outcome.get()
+        defer { work.end() }
+        return try await answer.wait(isolation: actor) {
+            _ = state.withLock { $0.waiters.remove(number) }
+            answer.settle(.failure(CancellationError()))
+        }
     }
 }

@@ -26,10 +26,13 @@ extension RunLoop.Connection {
         isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> RunLoop.Connection {
         let outcome = ConnectOutcome(address.target)
-        let handle = try ConnectHandle(address, limit, loop, socketOptions, outcome)
-        let descriptor = try await outcome.wait(
-            isolation: actor, begin: { () throws(RunLoop.Error) in try handle.add(to: loop, options.mode) },
-            cancel: { handle.invalidate() })
+        let source = try RunLoop.Source(connectingTo: address, within: limit, on: loop, socketOptions, outcome)
+        try Task.checkCancellation()
+        try loop.add(source, forMode: options.mode)
+        let descriptor = try await outcome.answer.wait(isolation: actor) {
+            source.invalidate()
+            outcome.settle(.failure(CancellationError()))
+        }
         return try RunLoop.Connection(adopting: descriptor, on: loop, options: options)
     }
 
