@@ -108,9 +108,9 @@ package struct CodePlace: Hashable, CustomStringConvertible {
 
     /// As it is written in the program, without the words for the part of it between two awaits.
     private static func name(of code: UInt) -> String? {
-        let name = unsafe runloop_copy_code_name(UnsafeRawPointer(bitPattern: code))
-        defer { unsafe runloop_free_code_name(name) }
-        guard let text = unsafe name.map({ unsafe String(cString: $0) }) else { return nil }
+        guard let text = unsafe takeString(runloop_copy_code_name(UnsafeRawPointer(bitPattern: code))) else {
+            return nil
+        }
         let part = " resume partial function for "
         guard text.hasPrefix("("), let range = text.firstRange(of: part) else { return text }
         return String(text[range.upperBound...])

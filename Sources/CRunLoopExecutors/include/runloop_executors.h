@@ -17,10 +17,8 @@
 bool runloop_take_over_async_main(void (*RUNLOOP_EXECUTORS_SENDABLE serve)(void));
 
 /// The name of the function that `code` is in, as it is written in Swift; or, if the program was stripped of such names, the
-/// file and the address there, for a symbolizer. NULL for what is no code, or if memory ran out. To be freed with
-/// runloop_free_code_name, which ignores NULL.
+/// file and the address there, for a symbolizer. From malloc; NULL for what is no code, or if memory ran out.
 char *runloop_copy_code_name(const void *code);
-void runloop_free_code_name(char *name);
 
 /// The line of the program's sources that `code` is from, and its file, for ever. 0 for what is no code, or was stripped of its lines. For a
 /// function's return address, ask for the byte before. The first call for a library or the program reads all of its lines.

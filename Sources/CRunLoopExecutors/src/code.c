@@ -1,0 +1,196 @@
+// code.c — what a piece of code is called in the program's sources, and in which file and line of them it is. The loader keeps only the names
+// that other images may use, so the file that the code is from is read, once: unless it was stripped, that has the others, too, and notes of
+// its lines for debuggers.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "line_table.h"
+#include "runloop_executors.h"
+
+/// The file of a library, or of the program. There for ever, as the rows have its texts.
+struct image {
+    struct image *next;
+    char *path;
+    const uint8_t *file; ///< mapped; NULL if it can't be read
+    size_t size;
+    bool has_lines;
+    struct rows lines; ///< empty before `has_lines`
+};
+
+static pthread_mutex_t images_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct image *images;
+
+static void map_file(struct image *image) {
+    int descriptor = open(image->path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_size > 0) {
+        void *file = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+        image->file = file == MAP_FAILED ? NULL : file;
+        image->size = file == MAP_FAILED ? 0 : (size_t)status.st_size;
+    }
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
+/// Called with the lock. NULL if memory ran out.
+static struct image *find_image(const char *path) {
+    for (struct image *image = images; image; image = image->next) {
+        if (strcmp(image->path, path) == 0)
+            return image;
+    }
+    struct image *image = calloc(1, sizeof *image);
+    if (!image || !(image->path = strdup(path))) {
+        free(image);
+        return NULL;
+    }
+    map_file(image);
+    image->next = images;
+    images = image;
+    return image;
+}
+
+/// The image that the code is in, and where. NULL for what is no code, and if memory ran out.
+static struct image *image_of(const void *code, Dl_info *info, uint64_t *address) {
+    struct link_map *map;
+    if (!code || !dladdr1(code, info, (void **)&map, RTLD_DL_LINKMAP))
+        return NULL;
+    *address = (uint64_t)((uintptr_t)code - map->l_addr);
+    pthread_mutex_lock(&images_lock);
+    // The loader has no path for the program itself.
+    struct image *image = find_image(*map->l_name ? map->l_name : "/proc/self/exe");
+    pthread_mutex_unlock(&images_lock);
+    return image;
+}
+
+//===-- the parts of a file ------------------------------------------------------------------------------------------===//
+
+static bool is_in(const struct image *image, uint64_t offset, uint64_t length) {
+    return offset <= image->size && length <= image->size - offset;
+}
+
+/// None if the file is not sound.
+static const ElfW(Shdr) * sections_of(const struct image *image, size_t *count) {
+    const ElfW(Ehdr) *header = (const void *)image->file;
+    bool is_sound = image->size >= sizeof *header && memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+                    header->e_shstrndx < header->e_shnum &&
+                    is_in(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof(ElfW(Shdr)));
+    *count = is_sound ? header->e_shnum : 0;
+    return is_sound ? (const void *)(image->file + header->e_shoff) : NULL;
+}
+
+static struct section find_section(const struct image *image, const char *name) {
+    size_t count;
+    const ElfW(Shdr) *sections = sections_of(image, &count);
+    uint64_t names = count ? sections[((const ElfW(Ehdr) *)(const void *)image->file)->e_shstrndx].sh_offset : 0;
+    for (size_t i = 0; i < count && names < image->size; i++) {
+        const ElfW(Shdr) *section = &sections[i];
+        if (section->sh_name >= image->size - names || !is_in(image, section->sh_offset, section->sh_size) ||
+            (section->sh_flags & SHF_COMPRESSED))
+            continue;
+        const char *its_name = (const char *)image->file + names + section->sh_name;
+        if (strncmp(its_name, name, image->size - names - section->sh_name) == 0)
+            return (struct section){.begin = image->file + section->sh_offset, .size = section->sh_size};
+    }
+    return (struct section){.begin = image->file};
+}
+
+//===-- names --------------------------------------------------------------------------------------------------------===//
+
+/// Of the Swift runtime.
+extern char *swift_demangle(const char *name, size_t length, char *out, size_t *capacity, uint32_t flags)
+    __attribute__((weak));
+
+static char *copy_in_source(const char *name) {
+    char *readable = swift_demangle ? swift_demangle(name, strlen(name), NULL, NULL, 0) : NULL;
+    return readable ? readable : strdup(name);
+}
+
+/// The name of the function at `address`. NULL if there is none.
+static const char *find_name(const struct image *image, uint64_t address) {
+    size_t count;
+    const char *file = (const char *)image->file;
+    const ElfW(Shdr) *sections = sections_of(image, &count);
+    for (size_t i = 0; i < count; i++) {
+        const ElfW(Shdr) *table = &sections[i];
+        if (table->sh_type != SHT_SYMTAB || table->sh_link >= count || !is_in(image, table->sh_offset, table->sh_size))
+            continue;
+        const ElfW(Shdr) *names = &sections[table->sh_link];
+        if (names->sh_size == 0 || !is_in(image, names->sh_offset, names->sh_size) ||
+            file[names->sh_offset + names->sh_size - 1] != 0)
+            continue;
+        const ElfW(Sym) *symbols = (const void *)(file + table->sh_offset);
+        for (size_t k = 0; k < table->sh_size / sizeof *symbols; k++) {
+            const ElfW(Sym) *symbol = &symbols[k];
+            if ((symbol->st_info & 0xf) == STT_FUNC && address - symbol->st_value < symbol->st_size &&
+                symbol->st_name < names->sh_size)
+                return file + names->sh_offset + symbol->st_name;
+        }
+    }
+    return NULL;
+}
+
+char *runloop_copy_code_name(const void *code) {
+    Dl_info info;
+    uint64_t address;
+    const struct image *image = image_of(code, &info, &address);
+    if (!image)
+        return NULL;
+    const char *name = find_name(image, address);
+    if (!name && info.dli_saddr == code)
+        name = info.dli_sname;
+    if (name)
+        return copy_in_source(name);
+    char *place;
+    return asprintf(&place, "%s+0x%llx", info.dli_fname, (unsigned long long)address) < 0 ? NULL : place;
+}
+
+//===-- lines --------------------------------------------------------------------------------------------------------===//
+
+static void read_lines(struct image *image) {
+    pthread_mutex_lock(&images_lock);
+    if (!image->has_lines) {
+        struct sections sections = {.lines = find_section(image, ".debug_line"),
+                                    .line_texts = find_section(image, ".debug_line_str"),
+                                    .texts = find_section(image, ".debug_str")};
+        runloop_line_table_read(&sections, &image->lines);
+        image->has_lines = true;
+    }
+    pthread_mutex_unlock(&images_lock);
+}
+
+static const struct row *find_row(const struct image *image, uint64_t address) {
+    size_t low = 0, high = image->lines.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (image->lines.rows[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && image->lines.rows[low - 1].line > 0 ? &image->lines.rows[low - 1] : NULL;
+}
+
+unsigned runloop_find_code_line(const void *code, const char **directory, const char **file) {
+    Dl_info info;
+    uint64_t address;
+    struct image *image = image_of(code, &info, &address);
+    if (!image)
+        return 0;
+    read_lines(image);
+    const struct row *row = find_row(image, address);
+    if (!row)
+        return 0;
+    *directory = row->directory;
+    *file = row->file;
+    return row->line;
+}
