@@ -4,7 +4,9 @@
 
 #include <dlfcn.h>
 
-#include "kind_names.h"
+const char *const item_kind_names[] = {"signalled source", "descriptor source", "timer", "observer"};
+const char *const callout_kind_names[] = {"observer",          "timer", "signalled source",
+                                          "descriptor source", "task",  "main queue"};
 
 void callout_write_name(const struct callout *callout, char *text, size_t size) {
     Dl_info found;

@@ -23,6 +23,9 @@ struct callout {
     char name[48]; ///< the end of it, if it is too long; or ""
 };
 
+/// The words for kinds, by runloop_item_kind and by RUNLOOP_CALLOUT_….
+extern const char *const item_kind_names[], *const callout_kind_names[];
+
 /// The kind of the call-out that begins, RUNLOOP_CALLOUT_…; -1: none does.
 static inline int callout_kind(runloop_trace_point point) {
     return point >= RUNLOOP_TRACE_OBSERVER ? (int)(point - RUNLOOP_TRACE_OBSERVER) : -1;

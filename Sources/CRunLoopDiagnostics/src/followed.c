@@ -6,8 +6,7 @@
 
 static const char key;
 
-static void release(void *object) {
-    struct followed *followed = object;
+void followed_release(struct followed *followed) {
     uint32_t before = atomic_fetch_sub(&followed->references, 1);
     ASSERT(before > 0, "A followed loop was released more often than retained.");
     if (before != 1)
@@ -30,16 +29,12 @@ static void release(void *object) {
 /// The loop ends, on its thread.
 static void end(void *object) {
     attendant_unlist(object);
-    release(object);
+    followed_release(object);
 }
 
 static void *retain(void *object) {
     atomic_fetch_add(&((struct followed *)object)->references, 1);
     return object;
-}
-
-void followed_release(struct followed *followed) {
-    release(followed);
 }
 
 struct followed *followed_copy(runloop *loop) {

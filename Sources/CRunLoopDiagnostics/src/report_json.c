@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "json.h"
-#include "kind_names.h"
 #include "report.h"
 
 static const char *json_bool(bool value) {

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "kind_names.h"
 #include "report.h"
 
 static double seconds(int64_t duration_ns) {

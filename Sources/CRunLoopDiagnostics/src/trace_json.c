@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "json.h"
-#include "kind_names.h"
 #include "recorder.h"
 #include "runloop_diagnostics.h"
 
