@@ -46,7 +46,7 @@ extension RunLoopKit.RunLoop {
         public init(
             mode: Mode = .default, onEnd: ((RunResult) -> Void)? = nil
         ) throws(RunLoopKit.RunLoop.Error) {
-            share = HostShare(try SharedRun.inMode(mode), onEnd: onEnd)
+            share = try HostShare(inMode: mode, onEnd: onEnd)
             if result != nil { return }
             var context = unsafe CFRunLoopSourceContext1()
             unsafe context.version = 1

@@ -54,7 +54,7 @@ extension RunLoop {
             self.glib = glib
             self.context = unsafe context ?? glib.mainContextGetThreadDefault() ?? glib.mainContextDefault()
             self.priority = priority
-            share = HostShare(try SharedRun.inMode(mode), onEnd: onEnd)
+            share = try HostShare(inMode: mode, onEnd: onEnd)
             if result != nil { return }
             let source = unsafe glib.unixFDSourceNew(share.run.fileDescriptor, GLib.isReadable)
             let serve: GLib.FDSourceFunction = { _, _, host in

@@ -37,10 +37,12 @@ extension RunLoop {
         /// What the last call found.
         public private(set) var status: Status
 
-        private let loop: RunLoop
+        let loop: RunLoop
         /// The run in which this one began. It ends later (a precondition), so it is alive.
         @safe private let outer: Unmanaged<HostedRun>?
-        weak var shared: SharedRun?
+        /// Those that share it; their mode, or `nil` if the run is its maker's.
+        var hosts: [WeakHost] = []
+        var modeOfHosts: Mode?
 
         /// Begins a run of the calling thread's loop in `mode`: its observers see the entry. A run of an empty mode has ended at once
         /// with `finished`, and nobody is notified; one that a remembered stop ends, with `stopped`. The main loop's default mode
@@ -88,15 +90,9 @@ extension RunLoop {
             default:
                 let result = RunResult(rawValue: result) ?? .finished
                 hasEnded(result)
-                shared?.hasEnded(result)
+                tellHosts(result)
             }
             return status
-        }
-
-        /// Lets the thread's innermost hosted run go on, which is this one, or one that a closure of it has begun.
-        package func iterateInnermost(for budget: Duration) {
-            checkThread()
-            unsafe (loop.hostedRun?.takeUnretainedValue() ?? self).iterate(for: budget)
         }
 
         /// Ends the run, between its iterations: its observers see the exit. Does nothing if it has ended. In a closure that the run
@@ -123,7 +119,7 @@ extension RunLoop {
             unsafe loop.hostedRun = outer
         }
 
-        private func checkThread() {
+        func checkThread() {
             precondition(loop.isCurrent, "A hosted run is used, and released, on the thread of its loop.")
         }
 

@@ -1,59 +1,47 @@
-extension RunLoop {
-    /// A hosted run that the hosts of a thread share, such as GLib's loop and Foundation's: whichever of them runs lets it go on. On the
-    /// thread of the loop only, as with `HostedRun`.
-    package final class SharedRun {
-        private let run: HostedRun
-        private let mode: Mode
-        private var hosts: [WeakHost] = []
+/// A hosted run that the hosts of a thread share, such as GLib's loop and Foundation's: whichever of them runs lets it go on.
+extension RunLoop.HostedRun {
+    struct WeakHost {
+        weak var host: (any LoopHost)?
+    }
 
-        private struct WeakHost {
-            weak var host: (any LoopHost)?
-        }
+    /// Why the run is over, or `nil` while it goes on.
+    package var result: RunLoop.RunResult? {
+        if case .ended(let result) = status { result } else { nil }
+    }
 
-        package var fileDescriptor: CInt { run.fileDescriptor }
+    /// The thread's innermost one, if hosts share that and it is what serves this mode now; else one that begins.
+    fileprivate static func shared(inMode mode: RunLoop.Mode) throws(RunLoop.Error) -> RunLoop.HostedRun {
+        let loop = RunLoop.current
+        let innermost = unsafe loop.hostedRun?.takeUnretainedValue()
+        if let innermost, innermost.modeOfHosts == mode, loop.currentMode == mode { return innermost }
+        let run = try RunLoop.HostedRun(mode: mode)
+        run.modeOfHosts = mode
+        return run
+    }
 
-        /// Why the run is over, or `nil` while it goes on.
-        package var result: RunResult? {
-            if case .ended(let result) = run.status { result } else { nil }
-        }
+    /// Has a host notified of the end of the run, which has not ended. It leaves before it is freed.
+    package func add(_ host: any LoopHost) {
+        hosts.append(WeakHost(host: host))
+    }
 
-        /// The thread's innermost hosted run, if hosts share that and it is what serves this mode now; else one that begins.
-        package static func inMode(_ mode: Mode) throws(Error) -> SharedRun {
-            let loop = RunLoop.current
-            let innermost = unsafe loop.hostedRun?.takeUnretainedValue()
-            if let shared = innermost?.shared, shared.mode == mode, loop.currentMode == mode { return shared }
-            return try SharedRun(mode)
-        }
+    /// With its last host the run ends, if it has not.
+    package func remove(_ host: any LoopHost) {
+        // A host that is being freed is none already.
+        hosts.removeAll { $0.host == nil || $0.host === host }
+        if hosts.isEmpty { end() }
+    }
 
-        private init(_ mode: Mode) throws(Error) {
-            self.mode = mode
-            run = try HostedRun(mode: mode)
-            run.shared = self
-        }
+    /// Goes on for as long as a host may be kept from its other work. A closure may have begun another run of its own, for a dialog: then
+    /// that goes on.
+    package func serve() {
+        checkThread()
+        unsafe (loop.hostedRun?.takeUnretainedValue() ?? self).iterate(for: .milliseconds(1))
+    }
 
-        /// Has a host notified of the end of the run, which has not ended. It leaves before it is freed.
-        package func add(_ host: any LoopHost) {
-            hosts.append(WeakHost(host: host))
-        }
-
-        /// With its last host the run ends, if it has not.
-        package func remove(_ host: any LoopHost) {
-            // A host that is being freed is none already.
-            hosts.removeAll { $0.host == nil || $0.host === host }
-            if hosts.isEmpty { run.end() }
-        }
-
-        /// Goes on for as long as a host may be kept from its other work. A closure may have begun another run of its own, for a dialog: then
-        /// that goes on.
-        package func serve() {
-            run.iterateInnermost(for: .milliseconds(1))
-        }
-
-        func hasEnded(_ result: RunResult) {
-            let hosts = hosts
-            self.hosts = []
-            for host in hosts { host.host?.runHasEnded(result) }
-        }
+    func tellHosts(_ result: RunLoop.RunResult) {
+        let hosts = hosts
+        self.hosts = []
+        for host in hosts { host.host?.runHasEnded(result) }
     }
 }
 
@@ -67,14 +55,14 @@ package protocol LoopHost: AnyObject {
 extension RunLoop {
     /// A host's part in a shared run.
     package struct HostShare {
-        package let run: SharedRun
+        package let run: HostedRun
         /// Why the run is over, or `nil` while it goes on.
         package fileprivate(set) var result: RunResult?
         fileprivate var onEnd: ((RunResult) -> Void)?
 
         /// - Parameter onEnd: Called if the run ends by itself later.
-        package init(_ run: SharedRun, onEnd: ((RunResult) -> Void)?) {
-            self.run = run
+        package init(inMode mode: Mode, onEnd: ((RunResult) -> Void)?) throws(Error) {
+            run = try .shared(inMode: mode)
             result = run.result
             self.onEnd = result == nil ? onEnd : nil
         }
