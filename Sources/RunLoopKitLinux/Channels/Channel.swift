@@ -22,7 +22,8 @@ extension RunLoop {
     public final class Channel: Sendable {
         /// The loop on whose thread messages are received.
         public let loop: RunLoop
-        private let handle: ChannelHandle
+        let source: Source
+        let senders = ChannelSenders()
         /// For tasks; `nil` if a closure receives the messages.
         private let inbox: ChannelInbox?
         private let onEnd: (@Sendable (Channel, ChannelError) -> Void)?
@@ -65,7 +66,7 @@ extension RunLoop {
         }
 
         private convenience init(
-            _ target: ChannelHandle.Target, _ loop: RunLoop, _ options: Options, _ mode: Mode,
+            _ target: ChannelTarget, _ loop: RunLoop, _ options: Options, _ mode: Mode,
             _ onEnd: (@Sendable (ChannelError) -> Void)?, _ receive: sending ((Channel, Message) -> Void)?
         ) throws(ChannelError) {
             let onEnd = onEnd.map { onEnd in { @Sendable (_: Channel, reason: ChannelError) in onEnd(reason) } }
@@ -74,10 +75,10 @@ extension RunLoop {
         }
 
         init(
-            _ target: ChannelHandle.Target, _ loop: RunLoop, _ options: Options, _ mode: Mode,
+            _ target: ChannelTarget, _ loop: RunLoop, _ options: Options, _ mode: Mode,
             _ onEnd: (@Sendable (Channel, ChannelError) -> Void)?, _ receiver: ChannelReceiver
         ) throws(ChannelError) {
-            handle = try ChannelHandle(target, options, receiver)
+            source = try Source(channel: target, options, receiver)
             (self.loop, self.onEnd, inbox) = (loop, onEnd, receiver.inbox)
             // Before the loop has it, and so before anybody calls the receiver.
             receiver.channel = self
@@ -90,7 +91,7 @@ extension RunLoop {
 
         private func begin(_ mode: Mode) throws(ChannelError) {
             do throws(RunLoop.Error) {
-                try handle.add(to: loop, mode)
+                try loop.add(source, forMode: mode)
             } catch {
                 end(nil)
                 throw .failed(error)
@@ -121,12 +122,13 @@ extension RunLoop {
         ) async throws(ChannelError) -> Message? {
             // A forked child has none of its parent's threads, and nobody would resume the task.
             if generation.isOver { return nil }
-            return try await inbox?.next(of: handle, isolation: actor)
+            return try await inbox?.next(of: source, isolation: actor)
         }
 
-        func received(_ message: Message, in inbox: ChannelInbox) { inbox.append(message, of: handle) }
+        func received(_ message: Message, in inbox: ChannelInbox) { inbox.append(message, of: source) }
 
-        func drained() { handle.drained() }
+        /// Messages that had waited were sent, or can't be.
+        func drained() { unsafe senders.drained(sendNow) }
 
         /// Sends a message for which no reply is expected. Does not wait. Any thread. O(bytes), a system call.
         ///
@@ -137,7 +139,10 @@ extension RunLoop {
         ///   nothing was sent.
         public func send(_ bytes: some Collection<UInt8>, descriptors: [CInt] = []) throws(ChannelError) {
             if generation.isOver { throw .closed }
-            let result = handle.send(bytes, descriptors)
+            // The bytes first: a collection may be computed, by code that uses the channel.
+            let result = unsafe withBytes(bytes) { start, count in
+                senders.attempt { unsafe sendNow(start, count, descriptors) }
+            }
             if result < 0 { throw ChannelError(result: result) }
         }
 
@@ -158,12 +163,12 @@ extension RunLoop {
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(ChannelError) {
             if generation.isOver { throw .closed }
-            let (answer, handle) = (PortAnswer<ChannelSenders.Outcome>(), handle)
-            let number = handle.send(Array(bytes), descriptors, answer)
+            let (answer, senders) = (PortAnswer<ChannelSenders.Outcome>(), senders)
+            let number = unsafe senders.enqueue(Array(bytes), descriptors, answer, sendNow)
             let outcome: ChannelSenders.Outcome
             do throws(PortError) {
                 outcome = try await answer.wait(timeout: timeout, clock: clock, isolation: actor) {
-                    handle.withdraw(number)
+                    senders.withdraw(number)
                 }
             } catch {
                 throw ChannelError(error)
@@ -185,18 +190,22 @@ extension RunLoop {
         ) async throws(ChannelError) -> Message {
             if generation.isOver { throw .closed }
             let answer = PortAnswer<Message>()
-            let number = try handle.request(bytes, descriptors, timeout: timeout.map(Nanoseconds.of), answer)
+            let number = try beginRequest(bytes, descriptors, timeout: timeout, answer)
             do throws(PortError) {
                 return try await answer.wait(isolation: actor) { answer.settle(.failure(.cancelled)) }
             } catch {
                 // Nobody takes the reply any more, so the channel need not remember the request.
-                if error == .cancelled { handle.cancel(number) }
+                if error == .cancelled { unsafe runloop_channel_cancel(source.core, number) }
                 throw ChannelError(error)
             }
         }
 
         /// The process at the other end, as it was connected. O(1).
-        public var peer: Peer { handle.peer }
+        public var peer: Peer {
+            var peer = runloop_peer()
+            unsafe runloop_channel_get_peer(source.core, &peer)
+            return Peer(peer)
+        }
 
         /// Can it still send and receive? O(1).
         public var isValid: Bool { !generation.isOver && !isOver.withLock { $0 } }
@@ -218,7 +227,8 @@ extension RunLoop {
                 if reason == nil { inbox?.finish(nil) }
                 return
             }
-            handle.invalidate()
+            source.invalidate()
+            senders.finish()
             inbox?.finish(reason)
             if let reason { onEnd?(self, reason) }
         }

@@ -1,3 +1,5 @@
+internal import CRunLoopCore
+internal import CRunLoopLinux
 internal import RunLoopKit
 
 /// What a channel has received and nobody has taken yet, or the tasks that wait for it.
@@ -18,11 +20,11 @@ final class ChannelInbox: Sendable {
     private let state = Guarded(State())
 
     /// On the loop's thread.
-    func append(_ message: Message, of handle: ChannelHandle) {
+    func append(_ message: Message, of channel: RunLoop.Source) {
         let waiter: Waiters.Waiter? = unsafe state.withLock { state in
             if state.isOver { return nil }
             if let waiter = unsafe state.waiters.removeFirst() { return unsafe waiter }
-            if !message.isRequest { handle.holdMessage() }
+            if !message.isRequest { unsafe runloop_channel_hold_message(channel.core) }
             state.messages.append(message)
             return nil
         }
@@ -31,16 +33,16 @@ final class ChannelInbox: Sendable {
 
     /// `nil` at the end, and if the task is cancelled.
     func next(
-        of handle: ChannelHandle, isolation actor: isolated (any Actor)?
+        of channel: RunLoop.Source, isolation actor: isolated (any Actor)?
     ) async throws(RunLoop.ChannelError) -> Message? {
         let number = state.withLock { $0.waiters.makeNumber() }
         let message = unsafe await Waiters.wait(
-            isolation: actor, begin: { unsafe begin($0, number, handle) }, cancel: { cancel(number) })
+            isolation: actor, begin: { unsafe begin($0, number, channel) }, cancel: { cancel(number) })
         if message == nil, let failure = state.withLock({ $0.failure }) { throw failure }
         return message
     }
 
-    private func begin(_ waiter: Waiters.Waiter, _ number: UInt, _ handle: ChannelHandle) {
+    private func begin(_ waiter: Waiters.Waiter, _ number: UInt, _ channel: RunLoop.Source) {
         let known: Message?? = state.withLock { state in
             if Task.isCancelled { return .some(nil) }
             if let message = state.messages.removeFirst() { return message }
@@ -49,7 +51,7 @@ final class ChannelInbox: Sendable {
             return nil
         }
         guard let known else { return }
-        if let known, !known.isRequest { handle.releaseMessage() }
+        if let known, !known.isRequest { unsafe runloop_channel_release_message(channel.core) }
         unsafe waiter.resume(returning: known)
     }
 

@@ -2,20 +2,17 @@ internal import CRunLoopCore
 internal import CRunLoopLinux
 internal import RunLoopKit
 
-/// A `runloop_channel`.
-final class ChannelHandle: Sendable {
-    enum Target {
-        /// Taken over, also if there is an error.
-        case descriptor(CInt)
-        case path(String)
-    }
+/// What a channel is made of.
+enum ChannelTarget {
+    /// Taken over, also if there is an error.
+    case descriptor(CInt)
+    case path(String)
+}
 
-    private let source: RunLoop.Source
-    private var core: OpaquePointer { source.core }
-    private let senders = ChannelSenders()
-
-    init(
-        _ target: Target, _ options: RunLoop.Channel.Options, _ receiver: ChannelReceiver
+extension RunLoop.Source {
+    /// Makes a `runloop_channel`.
+    convenience init(
+        channel target: ChannelTarget, _ options: RunLoop.Channel.Options, _ receiver: ChannelReceiver
     ) throws(RunLoop.ChannelError) {
         let subject =
             switch target {
@@ -23,7 +20,7 @@ final class ChannelHandle: Sendable {
             case .path(let path): path
             }
         let failure = { RunLoop.ChannelError(result: $0, subject: subject) }
-        source = try unsafe RunLoop.Source(receiver: receiver, failure: failure) { context, channel in
+        unsafe try self.init(receiver: receiver, failure: failure) { context, channel in
             var config = unsafe runloop_channel_config(options)
             unsafe config.context = context
             unsafe config.receive = { _, message, info in
@@ -54,38 +51,14 @@ final class ChannelHandle: Sendable {
             }
         }
     }
+}
 
-    func add(to loop: RunLoop, _ mode: RunLoop.Mode) throws(RunLoop.Error) { try loop.add(source, forMode: mode) }
-
-    func send(_ bytes: some Collection<UInt8>, _ descriptors: [CInt]) -> Int32 {
-        // The bytes first: a collection may be computed, by code that uses the channel.
-        unsafe withBytes(bytes) { start, count in senders.attempt { unsafe send(start, count, descriptors) } }
-    }
-
-    private func send(_ start: UnsafePointer<UInt8>?, _ count: Int, _ descriptors: [CInt]) -> Int32 {
-        unsafe runloop_channel_send(core, start, count, descriptors, descriptors.count)
-    }
-
-    /// Settles the answer when the message was sent, now or later, or can't be.
-    ///
-    /// - Returns: the number by which it can be withdrawn.
-    func send(_ bytes: [UInt8], _ descriptors: [CInt], _ answer: PortAnswer<ChannelSenders.Outcome>) -> UInt {
-        unsafe senders.enqueue(bytes, descriptors, answer, send)
-    }
-
-    func withdraw(_ number: UInt) -> Bool { senders.withdraw(number) }
-
-    /// Messages that had waited were sent, or can't be.
-    func drained() { unsafe senders.drained(send) }
-
-    func holdMessage() { unsafe runloop_channel_hold_message(core) }
-    func releaseMessage() { unsafe runloop_channel_release_message(core) }
-
+extension RunLoop.Channel {
     /// `answer` is settled by the channel, unless there is an error.
     ///
     /// - Returns: the number of the request.
-    func request(
-        _ bytes: some Collection<UInt8>, _ descriptors: [CInt], timeout: Int64?,
+    func beginRequest(
+        _ bytes: some Collection<UInt8>, _ descriptors: [CInt], timeout: Duration?,
         _ answer: PortAnswer<RunLoop.Channel.Message>
     ) throws(RunLoop.ChannelError) -> UInt64 {
         var config = unsafe runloop_channel_request_config()
@@ -102,7 +75,8 @@ final class ChannelHandle: Sendable {
         var number: UInt64 = 0
         let result = unsafe withBytes(bytes) { start, count in
             senders.attempt {
-                unsafe runloop_channel_request(core, start, count, descriptors, descriptors.count, &config, &number)
+                unsafe runloop_channel_request(
+                    source.core, start, count, descriptors, descriptors.count, &config, &number)
             }
         }
         if result < 0 {
@@ -112,23 +86,14 @@ final class ChannelHandle: Sendable {
         return number
     }
 
-    /// No effect if the request has been answered.
-    func cancel(_ number: UInt64) { unsafe runloop_channel_cancel(core, number) }
-
     /// Of machine time; 0 would be none.
-    private static func deadline(after timeout: Int64) -> Int64 {
-        max(1, Nanoseconds.sum(runloop_get_now_ns(nil), timeout))
+    private static func deadline(after timeout: Duration) -> Int64 {
+        max(1, Nanoseconds.sum(runloop_get_now_ns(nil), Nanoseconds.of(timeout)))
     }
 
-    var peer: RunLoop.Channel.Peer {
-        var peer = runloop_peer()
-        unsafe runloop_channel_get_peer(core, &peer)
-        return RunLoop.Channel.Peer(peer)
-    }
-
-    func invalidate() {
-        source.invalidate()
-        senders.finish()
+    /// Sends, or gives the reason why not. No user code.
+    func sendNow(_ start: UnsafePointer<UInt8>?, _ count: Int, _ descriptors: [CInt]) -> Int32 {
+        unsafe runloop_channel_send(source.core, start, count, descriptors, descriptors.count)
     }
 }
 
