@@ -49,7 +49,7 @@ package struct Answer<Value, Failure: Error>: @unchecked Sendable {
         return try take()
     }
 
-    private func suspend(isolation actor: isolated (any Actor)?) async {
+    func suspend(isolation actor: isolated (any Actor)?) async {
         unsafe await withUnsafeContinuation(isolation: actor) { waiter in
             let isSettled = state.withLock { state in
                 guard case .open = state else { return true }
@@ -60,7 +60,7 @@ package struct Answer<Value, Failure: Error>: @unchecked Sendable {
         }
     }
 
-    private func take() throws(Failure) -> Value {
+    func take() throws(Failure) -> sending Value {
         let taken = state.withLock { state in
             defer { state = .taken }
             return state

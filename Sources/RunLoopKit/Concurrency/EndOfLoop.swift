@@ -3,8 +3,8 @@ package final class EndOfLoop: Sendable {
     private struct State {
         var isReached = false
         var actions = Line<@Sendable () -> Void>()
-        /// What resumes the tasks that wait for the end, after all actions.
-        var waiters: [@Sendable () -> Void] = []
+        /// Of the tasks that wait for the end, after all actions.
+        var waiters: [Answer<Void, Never>] = []
     }
 
     private let state = Guarded(State())
@@ -18,7 +18,7 @@ package final class EndOfLoop: Sendable {
             // It may have forked, and the child returns from it. The rest is the parent's.
             if generation.isOver { return }
         }
-        for resume in state.withLock({ $0.waiters }) { resume() }
+        for waiter in state.withLock({ $0.waiters }) { waiter.settle(.success(())) }
     }
 
     private func takeNext() -> (@Sendable () -> Void)? {
@@ -43,12 +43,10 @@ package final class EndOfLoop: Sendable {
     }
 
     func wait(isolation actor: isolated (any Actor)?) async {
-        unsafe await withUnsafeContinuation(isolation: actor) { waiter in
-            let isReached = state.withLock { state in
-                if !state.isReached { state.waiters.append { unsafe waiter.resume() } }
-                return state.isReached
-            }
-            if isReached { unsafe waiter.resume() }
+        let answer = Answer<Void, Never>()
+        state.withLock { state in
+            if state.isReached { answer.settle(.success(())) } else { state.waiters.append(answer) }
         }
+        await answer.wait(isolation: actor, onCancel: {})
     }
 }

@@ -121,8 +121,14 @@ package final class AwaitedCall<Value, Failure: Error>: PostedCall, @unchecked S
 
     /// Of a call that is always made.
     package func waitForBody(isolation actor: isolated (any Actor)?) async throws(Failure) -> sending Value {
+        await answer.suspend(isolation: actor)
+        return try takeResultOfBody()
+    }
+
+    /// The same, when it has been made.
+    func takeResultOfBody() throws(Failure) -> sending Value {
         do throws(RunLoop.CallError<Failure>) {
-            return try await answer.wait(isolation: actor, onCancel: {})
+            return try answer.take()
         } catch {
             guard case .thrown(let error) = error else {
                 preconditionFailure("A call that was to be made in any case was not made.")

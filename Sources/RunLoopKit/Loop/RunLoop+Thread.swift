@@ -99,11 +99,17 @@ extension RunLoop {
         ) throws(Failure) -> sending Value {
             if loop.isCurrent { return try body() }
             return try withoutActuallyEscaping(body) { body throws(Failure) in
-                let call = WaitedCall(body)
-                let result = loop.post(modes ?? RunLoop.commonModes, atEnd: .perform) { call.run() }
+                // It is called by the one thread while the other waits, and released before that goes on.
+                nonisolated(unsafe) let body = body
+                let (call, done) = unsafe (AwaitedCall(atEnd: .perform, body), Handover<Void>())
+                let result = loop.post(modes ?? RunLoop.commonModes, atEnd: .perform) {
+                    call.run()
+                    done.put(())
+                }
                 if result == -ErrorNumber.outOfMemory { outOfMemory() }
                 precondition(result == 0, Error(result: result).description)
-                return try call.wait()
+                done.wait()
+                return try call.takeResultOfBody()
             }
         }
 
@@ -173,29 +179,4 @@ private func serve(
     repeat {
         _ = loop.run(.default, limit: Nanoseconds.never)
     } while !request.isMade.load(ordering: .sequentiallyConsistent)
-}
-
-/// A call that another thread waits for. The closure is on the stack of the waiting thread, so it is released before that thread
-/// is woken. Sendable because the two use it in turns.
-private final class WaitedCall<Value, Failure: Error>: @unchecked Sendable {
-    private let done = Handover<Void>()
-    // Both are used by the calling thread until `done` is set, and by the waiting thread afterwards.
-    private var body: (() throws(Failure) -> Value)?
-    private var result: Result<Value, Failure>?
-
-    init(_ body: @escaping () throws(Failure) -> Value) {
-        self.body = body
-    }
-
-    func run() {
-        result = body.take().map { body in Result { () throws(Failure) in try body() } }
-        done.put(())
-    }
-
-    func wait() throws(Failure) -> Value {
-        done.wait()
-        guard let result else { preconditionFailure("A call was reported as done before it had returned.") }
-        self.result = nil
-        return try result.get()
-    }
 }
