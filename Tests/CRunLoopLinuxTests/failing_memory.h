@@ -34,8 +34,8 @@ void *__wrap_realloc(void *pointer, size_t size) {
 }
 
 /// `create` makes an object and frees it again, and gives the result of making it. Each of its allocations fails once: that is its result, and
-/// nothing is left.
-static inline void expect_memory_failures_without_traces(int (*create)(void)) {
+/// nothing is left. Then there is no descriptor for it.
+static inline void expect_failures_without_traces(int (*create)(void)) {
     // What a process has once, it has from here on.
     runloop_current();
     EXPECT_EQ(create(), 0);
@@ -50,11 +50,6 @@ static inline void expect_memory_failures_without_traces(int (*create)(void)) {
         EXPECT_EQ(count_descriptors(), before);
         EXPECT(allocation > 1 || !is_over);
     }
-}
-
-/// The same, and then there is no descriptor for it.
-static inline void expect_failures_without_traces(int (*create)(void)) {
-    expect_memory_failures_without_traces(create);
     use_up_descriptors(0);
     EXPECT_EQ(create(), -EMFILE);
     give_back_descriptors();

@@ -20,9 +20,10 @@
 
 #include "injector.h"
 
-enum { MOST_OF_KIND = 12, MOST_ALLOCATIONS = 60, PATIENCE_S = 30 };
+enum { MOST_OF_KIND = 12, MOST_ALLOCATIONS = 300, PATIENCE_S = 30 };
 
 static const struct fault_plan *plan;
+bool fault_table_is_short;
 
 _Noreturn void must_not_fail(const char *condition, const char *file, int line) {
     fprintf(stderr, "%s:%d: the scenario's own call failed: %s: %s\n", file, line, condition, strerror(errno));
@@ -236,6 +237,8 @@ static bool try_fault(const struct scenario *scenario, struct fault fault, struc
     totals.absorbed += is_good && !is_end && report->outcome == AS_EXPECTED;
     totals.told += is_told;
     totals.bad += !is_good;
+    if (is_good && fault_table_is_short)
+        return true;
     printf("%-32s %-18s %3d%c %-13s %s%s%s\n", scenario->name, kinds[fault.kind].name, fault.number,
            fault.stays ? '+' : ' ', name_of(fault.error), word, is_told ? " " : "",
            is_told ? name_of(report->error) : "");

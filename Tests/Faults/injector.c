@@ -103,6 +103,16 @@ int injector_told_error(void) {
     return told_error;
 }
 
+bool injector_fits(int error) {
+#ifndef FAULTS_OF_LIBRARIES_ALONE
+    // The C library has no memory for a thread.
+    if (error == -EAGAIN)
+        return true;
+#endif
+    bool has_one_name = fault.kind == 0 || (fault.error == EMFILE && kinds[fault.kind].number != SYS_fcntl);
+    return !has_one_name || error == -ENOMEM || error == -fault.error;
+}
+
 enum outcome told(int error) {
     told_error = error;
     return TOLD;
@@ -114,6 +124,10 @@ void begin_faults(void) {
 
 void pause_faults(void) {
     is_on = false;
+}
+
+void let_memory_run_out(void) {
+    fault.stays |= fault.kind == 0;
 }
 
 /// Another call of the kind: does it fail?

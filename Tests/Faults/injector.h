@@ -29,6 +29,9 @@ void injector_clear(void);
 /// Calls of the kind since `begin_faults`; and whether the one that was to fail has been made.
 int injector_count(int kind);
 bool injector_struck(void);
+/// Is the error of a call that of the failure, where that has one name only? A loop that could not be made has no error but -ENOMEM, and what
+/// fcntl was asked for may be told otherwise.
+bool injector_fits(int error);
 /// Blocks of the allocator that are not freed yet.
 int injector_live_blocks(void);
 /// What the last call of `told` was given.

@@ -34,6 +34,8 @@ struct fault_plan {
 
 /// Tries all scenarios whose names contain one of the words, or all. The table goes to standard output. False if something is lost.
 bool fault_plan_try(const struct fault_plan *plan, int word_count, char **words);
+/// The table has only what may not be.
+extern bool fault_table_is_short;
 
 /// Failures begin here, or go on: what the scenario does before is its own.
 void begin_faults(void);
@@ -41,6 +43,8 @@ void begin_faults(void);
 void pause_faults(void);
 /// Nor does what a child of its own does.
 void leave_alone(pid_t pid);
+/// After an allocation that fails all others fail, too.
+void let_memory_run_out(void);
 /// The scenario was told this error, a negative errno value.
 enum outcome told(int error);
 

@@ -177,6 +177,23 @@ static enum outcome descriptor(void) {
     return outcome_of(calls == 2, 0);
 }
 
+/// Nobody tells of it again: a run that had no memory for the call leaves it to the next one.
+static enum outcome a_woken_source(void) {
+    SOURCE source = NULL;
+    DESCRIPTOR idle = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    calls = 0;
+    begin_faults();
+    TRY(runloop_current() ? 0 : -ENOMEM);
+    TRY(add_descriptor(&source, idle, false, MODE));
+    TRY(runloop_source_wake(source));
+    int result = -ENOMEM, error = 0;
+    while (result == -ENOMEM) {
+        result = runloop_run_in_mode(MODE, RUNLOOP_FOREVER, true);
+        error = result < 0 ? result : error;
+    }
+    return calls == 1 ? outcome_of(!error, error) : LOST;
+}
+
 static enum outcome descriptors_in_modes(void) {
     enum { COUNT = 24 };
     static const char *const modes[] = {MODE, "faults 2", "faults 3"};
@@ -348,6 +365,7 @@ const struct scenario core_scenarios[] = {
     {"posts of a thread", posts_of_a_thread},
     {"tasks in modes", tasks_in_modes},
     {"a descriptor", descriptor},
+    {"a woken source", a_woken_source},
     {"24 counters in three modes", descriptors_in_modes},
     {"a deadline", deadline},
     {"a thread's loop", loop_of_a_thread},
@@ -355,5 +373,7 @@ const struct scenario core_scenarios[] = {
     {"a pass", a_pass},
     {"a hosted run", hosted_run},
     {"a guest", guest},
+    {"everything", everything},
+    {"everything until memory runs out", everything_until_memory_runs_out},
     {0},
 };

@@ -23,11 +23,16 @@
 enum { MS = 1000000 };
 #define SECOND INT64_C(1000000000)
 
-extern const struct scenario core_scenarios[], linux_scenarios[], stream_scenarios[], message_scenarios[],
-    diagnostic_scenarios[], cf_scenarios[];
+extern const struct scenario core_scenarios[], linux_scenarios[], file_scenarios[], stream_scenarios[],
+    message_scenarios[], diagnostic_scenarios[], cf_scenarios[];
 
 /// What the scenario does itself in between does not fail.
 #define OWN(...) (pause_faults(), __VA_ARGS__, begin_faults())
+
+/// The call that failed has told this error.
+static inline enum outcome told_by_call(int error) {
+    return injector_fits(error) ? told(error) : LOST;
+}
 
 //===-- words of scenarios -------------------------------------------------------------------------------------------===//
 
@@ -38,7 +43,7 @@ extern const struct scenario core_scenarios[], linux_scenarios[], stream_scenari
     do {                                                                                                               \
         long try_result = (long)(call);                                                                                \
         if (try_result < 0)                                                                                            \
-            return told((int)try_result);                                                                              \
+            return told_by_call((int)try_result);                                                                      \
     } while (0)
 
 /// Runs the mode until the condition holds, for three seconds at most. A run may give an error.
@@ -90,5 +95,24 @@ static inline void end_descriptor(int *descriptor) {
 static inline void count_call(void *count) {
     ++*(_Atomic int *)count;
 }
+
+static inline void note_fire(runloop_timer *timer, void *info) {
+    (void)timer;
+    *(bool *)info = true;
+}
+
+/// A timer fires, whatever came before; and a loop that had no descriptor for timers has one from now on.
+static inline bool fires(void) {
+    bool has_fired = false;
+    runloop_timer *timer = NULL;
+    runloop_timer_config config = {{.info = &has_fired}, .fire_ns = runloop_now_ns() + MS, .fire = note_fire};
+    MUST(runloop_timer_create(&config, &timer) == 0 && runloop_add_timer(runloop_current(), timer, "after") == 0);
+    runloop_run_in_mode("after", 10 * SECOND, false);
+    end_timer(&timer);
+    return has_fired;
+}
+
+/// Use whatever the core has.
+enum outcome everything(void), everything_until_memory_runs_out(void);
 
 #endif // RUNLOOP_FAULTS_H

@@ -120,7 +120,7 @@ static int make_channels(int ends[2], runloop_channel **channels) {
         if (!error)
             error = runloop_channel_create(ends[i], &channel_config, &channels[i]);
         if (!channels[i])
-            close(ends[i]);
+            MUST(close(ends[i]) == 0);
         if (!error)
             error = runloop_add_source(loop, channels[i], MODE);
     }
@@ -144,7 +144,7 @@ static enum outcome with_channels(int (*send)(runloop_channel *channel), int exp
     }
     end_source(&channels[0]);
     end_source(&channels[1]);
-    return error ? told(error) : outcome_of(calls == expected, late_error);
+    return error ? told_by_call(error) : outcome_of(calls == expected, late_error);
 }
 
 static int send_three(runloop_channel *channel) {

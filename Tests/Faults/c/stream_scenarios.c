@@ -37,8 +37,9 @@ static enum outcome lines(int reading, int writing, int64_t limit_ns) {
                                    .message_ns = limit_ns};
     int error = config.loop ? runloop_input_create(&config, &input) : -ENOMEM;
     if (error) {
-        close(reading);
-        return told(error);
+        // It is still the caller's.
+        MUST(close(reading) == 0);
+        return told_by_call(error);
     }
     TRY(runloop_add_source(config.loop, input, MODE));
     OWN(MUST(writing < 0 || write(writing, "hello\nhello\n", 12) == 12));
@@ -128,6 +129,12 @@ static void count_accepted(runloop_listener *listener, int descriptor, void *inf
     close(descriptor);
 }
 
+static void note_refused(runloop_listener *listener, int descriptor, void *info) {
+    (void)listener, (void)info;
+    late_error = -EMFILE;
+    close(descriptor);
+}
+
 static void note_paused(runloop_listener *listener, int error, void *info) {
     (void)listener, (void)info;
     late_error = error ? error : late_error;
@@ -149,13 +156,14 @@ static enum outcome connect_to(int listening, const runloop_connect_config *conf
                                        .owns = true,
                                        .removes_path = config->path != NULL,
                                        .accepted = count_accepted,
+                                       .refused = config->path ? note_refused : NULL,
                                        .paused = note_paused};
     int error = runloop_listener_create(&listens, &listener);
     if (error) {
-        close(listening);
+        MUST(close(listening) == 0);
         if (config->path)
             unlink(config->path);
-        return told(error);
+        return told_by_call(error);
     }
     TRY(runloop_add_source(runloop_current(), listener, MODE));
     runloop_connect_config tries = *config;
