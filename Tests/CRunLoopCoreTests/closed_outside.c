@@ -4,7 +4,6 @@
 #include "items.h"
 
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 static int waits, iterations;
@@ -307,28 +306,24 @@ TEST("R73 a number that the program closed and the loop's timer got is not taken
 }
 
 /// The mode's loop has to make a new set, and there is no descriptor for one.
-static void need_set_without_descriptors(struct rlimit *usual) {
+static void need_set_without_descriptors(void) {
     int descriptor = make_eventfd(0);
     runloop_source *source = add_descriptor(MODE, descriptor, RUNLOOP_READABLE, trace_ready, "ready");
     run_for(MODE, 5 * MS);
     close(descriptor);
     runloop_source_set_events(source, 0);
-    struct rlimit tight = {3, 0};
-    REQUIRE(getrlimit(RLIMIT_NOFILE, usual) == 0);
-    tight.rlim_max = usual->rlim_max;
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &tight) == 0);
+    limit_descriptors(3);
 }
 
 TEST("R49 R121 a wake-up that comes while there is no descriptor for a new set is not lost") {
-    struct rlimit usual;
     set_up();
     woken = add_source(MODE, trace_perform, "performed");
-    need_set_without_descriptors(&usual);
+    need_set_without_descriptors();
     before_new_set = wake_own_loop;
     EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
     EXPECT_TRACE("performed");
     EXPECT(!before_new_set);
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &usual) == 0);
+    restore_descriptors();
     expect_loop_works();
 }
 
@@ -338,12 +333,11 @@ static void stop_in_timer(runloop_timer *timer, void *info) {
 }
 
 TEST("R121 a timer fires whose descriptor was given up for a new set that could not be made either") {
-    struct rlimit usual;
     set_up();
     add_timer(MODE, runloop_now_ns() + 200 * MS, 0, stop_in_timer, NULL);
-    need_set_without_descriptors(&usual);
+    need_set_without_descriptors();
     EXPECT_EQ(run_for(MODE, 30 * SECOND), RUNLOOP_RESULT_STOPPED);
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &usual) == 0);
+    restore_descriptors();
     expect_loop_works();
 }
 
@@ -356,14 +350,11 @@ TEST("R73 R121 a loop that finds no descriptor for a new set rests between its a
     close(end);
     let_read(peer);
     runloop_source_invalidate(source);
-    struct rlimit usual, tight = {3, 0};
-    REQUIRE(getrlimit(RLIMIT_NOFILE, &usual) == 0);
-    tight.rlim_max = usual.rlim_max;
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &tight) == 0);
+    limit_descriptors(3);
     waits = iterations = 0;
     EXPECT_EQ(run_for(MODE, 100 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT(waits <= 250 && iterations == 1); // two for each attempt
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &usual) == 0);
+    restore_descriptors();
     expect_rest(30 * MS);
     expect_loop_works();
 }
@@ -375,16 +366,13 @@ TEST("R121 a timer's descriptor is given up for a set that is to be made anew wh
     REQUIRE(dup(end) >= 0);
     close(end);
     int filler;
-    struct rlimit usual, tight = {24, 0};
-    REQUIRE(getrlimit(RLIMIT_NOFILE, &usual) == 0);
-    tight.rlim_max = usual.rlim_max;
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &tight) == 0);
+    limit_descriptors(24);
     while ((filler = dup(0)) >= 0)
         continue;
     let_read(peer);
     runloop_source_invalidate(source);
     expect_rest(30 * MS);
     EXPECT_TRACE("");
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &usual) == 0);
+    restore_descriptors();
     expect_loop_works();
 }

@@ -100,15 +100,10 @@ TEST("R152 a source that leaves its loop after its deadline and before its turn 
     runloop_source_release(moved);
 }
 
-static void fire_and_trace(runloop_timer *timer, void *info) {
-    (void)timer;
-    trace(info);
-}
-
 TEST("R152 deadlines and timers keep out of each other's way") {
     runloop_source *first = add_timed(-1, 1), *second = add_timed(-1, 3);
-    add_timer(MODE, 2, 0, fire_and_trace, "timer");
-    runloop_timer *late = add_timer(MODE, RUNLOOP_NEVER - 1, 0, fire_and_trace, "late");
+    add_timer(MODE, 2, 0, trace_fire, "timer");
+    runloop_timer *late = add_timer(MODE, RUNLOOP_NEVER - 1, 0, trace_fire, "late");
     runloop_timer_set_tolerance(late, SECOND);
     EXPECT_EQ(runloop_next_fire_date(runloop_current(), MODE), 1);
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
@@ -188,7 +183,7 @@ TEST("R152 only a valid source that is told its reasons can have a deadline") {
 }
 
 static void fire_again(runloop_timer *timer, void *info) {
-    fire_and_trace(timer, info);
+    trace_fire(timer, info);
     EXPECT_EQ(runloop_timer_set_fire_date(timer, 0), 0);
 }
 
@@ -206,12 +201,12 @@ TEST("R152 R43 a deadline takes its turn though a timer before it is due at each
 }
 
 TEST("R152 R151 a pass serves a deadline behind a timer that is due") {
-    add_timer(MODE, 1, 0, fire_and_trace, "timer");
+    add_timer(MODE, 1, 0, trace_fire, "timer");
     runloop_source *source = add_timed(-1, 2);
     EXPECT_EQ(runloop_run_pass(MODE, 0), RUNLOOP_RESULT_HANDLED_SOURCE);
     EXPECT_TRACE("timer due");
     EXPECT_EQ(runloop_source_set_deadline(source, 1), 0);
-    add_timer(MODE, 2, 0, fire_and_trace, "timer");
+    add_timer(MODE, 2, 0, trace_fire, "timer");
     EXPECT_EQ(runloop_run_pass(MODE, 0), RUNLOOP_RESULT_HANDLED_SOURCE);
     EXPECT_TRACE("timer due");
 }

@@ -2,7 +2,6 @@
 #include "guest.h"
 
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 /// Waits once for it: what it is told of its descriptors.
@@ -178,16 +177,11 @@ TEST("without descriptors a foreign source can't be made, and nothing is left of
         .context = {.info = &guest, .release = guest_release}, .prepare = guest_prepare, .dispatch = guest_dispatch};
     runloop_foreign_source *source = NULL;
     runloop_current();
-    struct rlimit limit, none;
-    REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
-    none = limit;
-    for (int more = 0; more < 2; more++) {
-        none.rlim_cur = (rlim_t)(dup(0) + more);
-        close((int)none.rlim_cur - more);
-        REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    for (int spare = 0; spare < 2; spare++) {
+        spare_descriptors(spare);
         EXPECT_EQ(runloop_foreign_source_create(&config, &source), -EMFILE);
         EXPECT(!source);
-        REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+        restore_descriptors();
     }
     EXPECT_EQ(guest.releases, 0);
     int before = count_descriptors();

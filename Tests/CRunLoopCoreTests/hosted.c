@@ -1,7 +1,6 @@
 // hosted.c — what the functions of a hosted run answer: bad input, budgets, nested runs, and what is not there (R28, R36, R38). What they are
 // for is in host_scenes.h.
 #include <poll.h>
-#include <sys/resource.h>
 
 #include "items.h"
 
@@ -56,16 +55,12 @@ TEST("R47 a remembered stop ends a hosted run as it begins") {
 
 TEST("R121 where descriptors have run out, a hosted run is refused, and nothing is lost") {
     set_up();
-    struct rlimit usual, tight;
-    REQUIRE(getrlimit(RLIMIT_NOFILE, &usual) == 0);
-    int before = count_descriptors(), lowest = dup(0);
-    close(lowest);
-    for (int more = 0; more < 2; more++) {
-        tight = (struct rlimit){(rlim_t)(lowest + more), usual.rlim_max};
-        REQUIRE(setrlimit(RLIMIT_NOFILE, &tight) == 0);
+    int before = count_descriptors();
+    for (int spare = 0; spare < 2; spare++) {
+        spare_descriptors(spare);
         EXPECT_EQ(runloop_hosted_begin(MODE), -EMFILE);
+        restore_descriptors();
     }
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &usual) == 0);
     EXPECT_EQ(runloop_hosted_begin(MODE), 0);
     EXPECT_EQ(count_descriptors(), before + 2); // what the host waits for, and the timer's
     EXPECT_EQ(runloop_hosted_end(), 0);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -242,6 +243,28 @@ static inline int count_descriptors(void) {
         count += entry->d_name[0] != '.';
     closedir(directory);
     return count;
+}
+
+/// Until restore_descriptors, the process gets no descriptors with numbers from that on.
+static struct rlimit test_usual_descriptors;
+static inline void limit_descriptors(int number) {
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &test_usual_descriptors) == 0);
+    struct rlimit limit = {(rlim_t)number, test_usual_descriptors.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+}
+
+/// Leaves the process `spare` more descriptors.
+static inline void spare_descriptors(int spare) {
+    int taken[8], lowest = 0;
+    for (int i = 0; i <= spare; i++)
+        lowest = taken[i] = dup(0);
+    for (int i = 0; i <= spare; i++)
+        close(taken[i]);
+    limit_descriptors(lowest);
+}
+
+static inline void restore_descriptors(void) {
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &test_usual_descriptors) == 0);
 }
 
 /// A thread that makes a timer due as soon as this thread's loop sleeps, however long that takes.

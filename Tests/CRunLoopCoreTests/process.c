@@ -1,8 +1,6 @@
 // process.c — fork, descriptor exhaustion, and the clock (R121–R123).
 #include "forks.h"
 
-#include <sys/resource.h>
-
 static runloop *parents_loop;
 static runloop_source *parents_source;
 static runloop_timer *parents_timer;
@@ -348,24 +346,6 @@ TEST("R123 a child can be forked while other threads are in the middle of anythi
 }
 
 //===-- descriptor exhaustion ----------------------------------------------------------------------------------------===//
-
-static struct rlimit usual_limit;
-
-/// Leaves the process `spare` more descriptors.
-static void spare_descriptors(int spare) {
-    REQUIRE(getrlimit(RLIMIT_NOFILE, &usual_limit) == 0);
-    int taken[8], lowest = 0;
-    for (int i = 0; i <= spare; i++)
-        lowest = taken[i] = dup(0);
-    for (int i = 0; i <= spare; i++)
-        close(taken[i]);
-    struct rlimit limit = {(rlim_t)lowest, usual_limit.rlim_max};
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-}
-
-static void restore_descriptors(void) {
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &usual_limit) == 0);
-}
 
 static void *try_without_descriptors(void *spare) {
     int before = count_descriptors();

@@ -6,10 +6,6 @@
 static runloop_source *held_source;
 static runloop_timer *held_timer;
 
-static void trace_release(void *info) {
-    trace(info);
-}
-
 static void trace_cancel(runloop_source *source, runloop *loop, const char *mode, void *info) {
     (void)source, (void)loop, (void)mode, (void)info;
     trace("cancel");
@@ -22,7 +18,7 @@ static void exit_from_timer(runloop_timer *timer, void *info) {
 }
 
 static void *exits_in_timer(void *interval) {
-    runloop_timer_config config = {.context = {.info = "release", .release = trace_release},
+    runloop_timer_config config = {.context = {.info = "release", .release = trace_function},
                                    .interval_ns = (intptr_t)interval,
                                    .fire = exit_from_timer};
     REQUIRE(runloop_timer_create(&config, &held_timer) == 0);
