@@ -1,66 +1,14 @@
-// main_queue.c — the main dispatch queue, served by the main thread's runs (R24, R106–R110). Linked with libdispatch.
-#include "items.h"
-
+// main_queue.c — the main dispatch queue, served by the main thread's runs (R24, R106–R110). Linked with libdispatch. In which order that is
+// done, and in which runs, Tests/Conformance compares.
 #include <poll.h>
 
-// The functions of libdispatch that the tests need; its headers require a compiler with blocks.
-typedef struct dispatch_queue_s *dispatch_queue;
-extern struct dispatch_queue_s _dispatch_main_q;
-extern void dispatch_async_f(dispatch_queue queue, void *context, void (*work)(void *));
-extern int _dispatch_get_main_queue_handle_4CF(void);
-extern void dispatch_sync_f(dispatch_queue queue, void *context, void (*work)(void *));
-#define MAIN_QUEUE (&_dispatch_main_q)
-
-static int turns;
-
-static void enqueue(void (*work)(void *), void *info) {
-    dispatch_async_f(MAIN_QUEUE, info, work);
-}
-
-static void trace_default_activities(void) {
-    trace_activities(RUNLOOP_DEFAULT_MODE);
-}
-
-TEST("R24 on the main thread the default mode is never empty") {
-    int64_t start = runloop_now_ns();
-    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT(runloop_now_ns() - start >= 20 * MS);
-    EXPECT_EQ(poll_mode(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_TIMED_OUT);
-}
+#include "items.h"
+#include "main_queue.h"
 
 TEST("R24 R106 a mode that isn't common is empty without items, until it is declared common") {
     EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
     EXPECT_EQ(runloop_add_common_mode(runloop_current(), MODE), 0);
     EXPECT_EQ(run_for(MODE, 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
-}
-
-static void *run_default(void *unused) {
-    (void)unused;
-    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
-    return NULL;
-}
-
-TEST("R24 on another thread the default mode is empty without items") {
-    on_new_thread(run_default, NULL);
-}
-
-TEST("R106 the main thread serves the main queue in a common mode, as a handled source") {
-    enqueue(trace_function, "work");
-    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_TRACE("work");
-    runloop_add_common_mode(runloop_current(), MODE);
-    enqueue(trace_function, "more");
-    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_TRACE("more");
-}
-
-TEST("R106 in a mode that isn't common the main queue waits") {
-    keep_mode(MODE);
-    enqueue(trace_function, "work");
-    EXPECT_EQ(run_for(MODE, 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_TRACE("");
-    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_TRACE("work");
 }
 
 static void *run_default_with_item(void *unused) {
@@ -93,124 +41,13 @@ TEST("R106 whether a run serves the main queue is decided at its start") {
     EXPECT_TRACE("work");
 }
 
-TEST("R107 all blocks that are queued run as one batch, in order") {
-    trace_default_activities();
-    enqueue(trace_function, "a");
-    enqueue(trace_function, "b");
-    enqueue(trace_function, "c");
-    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_TRACE("Entry T S W A a b c Exit");
-}
-
 TEST("R151 R107 a pass serves what is ready and then all blocks that are queued, after one wait") {
     add_descriptor(RUNLOOP_DEFAULT_MODE, make_eventfd(1), RUNLOOP_READABLE, trace_ready, "ready");
-    trace_default_activities();
+    trace_activities(RUNLOOP_DEFAULT_MODE);
     enqueue(trace_function, "a");
     enqueue(trace_function, "b");
     EXPECT_EQ(runloop_run_pass(RUNLOOP_DEFAULT_MODE, 60 * SECOND), RUNLOOP_RESULT_HANDLED_SOURCE);
     EXPECT_TRACE("Entry T S W A ready a b Exit");
-}
-
-static void enqueue_more(void *info) {
-    trace(info);
-    enqueue(trace_function, "later");
-}
-
-TEST("R107 a block that the batch adds runs in a later iteration") {
-    trace_default_activities();
-    enqueue(enqueue_more, "first");
-    enqueue(trace_function, "second");
-    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_TRACE("Entry T S W A first second Exit");
-    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_TRACE("Entry T S W A later Exit");
-}
-
-static void stop_here(void *info) {
-    trace(info);
-    runloop_stop(runloop_current());
-}
-
-TEST("R107 a stop in the batch ends the run after the batch") {
-    enqueue(stop_here, "stop");
-    enqueue(trace_function, "after");
-    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
-    EXPECT_TRACE("stop after");
-}
-
-static void perform_more(void *info) {
-    trace(info);
-    runloop_perform(runloop_current(), RUNLOOP_DEFAULT_MODE, trace_function, "performed", NULL);
-}
-
-TEST("R107 a task that the batch queues runs in the same iteration") {
-    trace_default_activities();
-    enqueue(perform_more, "batch");
-    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_TRACE("Entry T S W A batch performed Exit");
-}
-
-static void enqueue_from_timer(runloop_timer *timer, void *info) {
-    trace_fire(timer, info);
-    enqueue(trace_function, "work");
-}
-
-TEST("R108 in the first iteration only the wait checks the main queue; later ones check it before the wait") {
-    trace_default_activities();
-    enqueue(trace_function, "work");
-    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_TRACE("Entry T S W A work Exit");
-    add_timer(RUNLOOP_DEFAULT_MODE, 0, 0, enqueue_from_timer, "timer");
-    EXPECT_EQ(run_a_while(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_TRACE("Entry T S W A timer T S work T S W A Exit");
-}
-
-TEST("R108 a polling run serves the main queue without notifying BeforeWaiting and AfterWaiting") {
-    trace_default_activities();
-    enqueue(trace_function, "work");
-    EXPECT_EQ(poll_mode(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_TRACE("Entry T S work Exit");
-}
-
-static void enqueue_for_ever(void *info) {
-    trace(info);
-    if (++turns < 20)
-        enqueue(enqueue_for_ever, info);
-}
-
-static void stop_after_three(runloop_timer *timer, void *info) {
-    trace_fire(timer, info);
-    static int fired;
-    if (++fired == 3)
-        runloop_stop(runloop_current());
-}
-
-TEST("R108 a block that queues itself again does not starve timers and descriptors") {
-    add_timer(RUNLOOP_DEFAULT_MODE, 0, 1, stop_after_three, "t");
-    enqueue(enqueue_for_ever, "w");
-    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 20 * SECOND), RUNLOOP_RESULT_STOPPED);
-    EXPECT(turns >= 1 && turns <= 4);
-    turns = 10;
-    int descriptor = make_eventfd(1);
-    trace_reset();
-    add_descriptor(RUNLOOP_DEFAULT_MODE, descriptor, RUNLOOP_READABLE, trace_ready, "d");
-    enqueue(enqueue_for_ever, "w");
-    for (int i = 0; i < 12; i++)
-        EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    int served = 0, worked = 0;
-    for (const char *word = test_trace_text; *word; word++)
-        served += *word == 'd', worked += *word == 'w';
-    EXPECT(served >= 2 && worked >= 2);
-}
-
-static void run_nested(void *info) {
-    trace(info);
-    trace("(");
-    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
-    runloop_source *kept = keep_mode(RUNLOOP_DEFAULT_MODE);
-    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
-    runloop_source_invalidate(kept);
-    trace(")");
 }
 
 TEST("R25 R106 there is work while blocks are queued, in common modes") {
@@ -246,36 +83,6 @@ TEST("R148 R106 a run that has queued blocks to serve is not idle, from its Entr
     run_a_while(RUNLOOP_DEFAULT_MODE);
     EXPECT_TRACE("busy block");
     runloop_observer_invalidate(observer);
-}
-
-TEST("R109 R24 a run nested in a main-queue block neither serves the queue nor counts it as an item") {
-    enqueue(run_nested, "outer");
-    enqueue(trace_function, "next");
-    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_TRACE("outer ( ) next");
-}
-
-static void run_and_handle(void *info) {
-    trace(info);
-    trace("(");
-    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    trace(")");
-}
-
-TEST("R109 a run nested in any other callback serves the queue") {
-    enqueue(trace_function, "work");
-    runloop_perform(runloop_current(), RUNLOOP_DEFAULT_MODE, run_and_handle, "function", NULL);
-    EXPECT_EQ(poll_mode(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_TRACE("function ( work )");
-}
-
-static void *queue_when_asleep(void *synchronously) {
-    for (int i = 0; i < 3; i++) {
-        WAIT_UNTIL(sleeps(runloop_main(), getpid()));
-        (synchronously ? dispatch_sync_f : dispatch_async_f)(MAIN_QUEUE, i < 2 ? "work" : "end",
-                                                             i < 2 ? trace_function : stop_here);
-    }
-    return NULL;
 }
 
 //===-- the diagnostic about work that a nested run leaves waiting ---------------------------------------------------===//
@@ -415,17 +222,6 @@ TEST("R109 diagnostics are disabled where the environment says so") {
     setenv("RUNLOOP_DIAGNOSTICS", "0", 1);
     EXPECT(!runloop_diagnostics_are_enabled());
     EXPECT_EQ(notes_during(sleep_over_work), 0);
-}
-
-TEST("R110 a block queued by another thread wakes the sleeping main loop") {
-    for (intptr_t synchronously = 0; synchronously < 2; synchronously++) {
-        pthread_t thread;
-        REQUIRE(runloop_current());
-        REQUIRE(pthread_create(&thread, NULL, queue_when_asleep, (void *)synchronously) == 0);
-        EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
-        pthread_join(thread, NULL);
-        EXPECT_TRACE("work work end");
-    }
 }
 
 TEST("R106 a block queued before the loop was first asked for is not lost") {

@@ -3,12 +3,9 @@
 #include <poll.h>
 
 #include "items.h"
+#include "main_queue.h"
 #include "runloop_overlay.h"
 
-typedef struct dispatch_queue_s *dispatch_queue;
-extern struct dispatch_queue_s _dispatch_main_q;
-extern void dispatch_async_f(dispatch_queue queue, void *context, void (*work)(void *));
-extern int _dispatch_get_main_queue_handle_4CF(void);
 extern void _dispatch_main_queue_callback_4CF(void *unused);
 
 static bool foundation_drains;
@@ -16,10 +13,6 @@ static bool foundation_drains;
 /// As Foundation's: its loop sets this slot of the thread's data while it drains the queue.
 RUNLOOP_EXPORT void *_CFGetTSD(uint32_t slot) {
     return slot == 4 && foundation_drains ? &foundation_drains : NULL;
-}
-
-static void enqueue(void (*work)(void *), void *info) {
-    dispatch_async_f(&_dispatch_main_q, info, work);
 }
 
 static void drain_as_foundation(void) {

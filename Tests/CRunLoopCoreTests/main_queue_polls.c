@@ -1,12 +1,9 @@
 // main_queue_polls.c — what asking for the main queue costs a main loop that has much to do. This program's epoll_wait is in front of the
 // library's calls, and counts what the kernel reports.
-#include "items.h"
-
 #include <sys/epoll.h>
 
-typedef struct dispatch_queue_s *dispatch_queue;
-extern struct dispatch_queue_s _dispatch_main_q;
-extern void dispatch_async_f(dispatch_queue queue, void *context, void (*work)(void *));
+#include "items.h"
+#include "main_queue.h"
 
 enum { DESCRIPTORS = 40 };
 
@@ -29,7 +26,7 @@ static void count_work(void *unused) {
 static void count_call(runloop_source *source, runloop_readiness events, void *info) {
     (void)source, (void)events, (void)info;
     if (++calls == 1)
-        dispatch_async_f(&_dispatch_main_q, NULL, count_work);
+        enqueue(count_work, NULL);
     if (calls == DESCRIPTORS)
         runloop_stop(runloop_current());
 }

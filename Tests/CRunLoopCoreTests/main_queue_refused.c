@@ -1,12 +1,9 @@
 // main_queue_refused.c — the kernel refuses to report the main queue in a set that is made anew (R121). This program's epoll_ctl is in front of
 // the library's calls.
-#include "items.h"
-
 #include <sys/epoll.h>
 
-typedef struct dispatch_queue_s *dispatch_queue;
-extern struct dispatch_queue_s _dispatch_main_q;
-extern void dispatch_async_f(dispatch_queue queue, void *context, void (*work)(void *));
+#include "items.h"
+#include "main_queue.h"
 
 static _Atomic int failures_left, failed;
 
@@ -29,7 +26,7 @@ static void stop_current(void *unused) {
 
 static void *queue_when_refused(void *unused) {
     WAIT_UNTIL(failed == 1);
-    dispatch_async_f(&_dispatch_main_q, NULL, stop_current);
+    enqueue(stop_current, NULL);
     return unused;
 }
 

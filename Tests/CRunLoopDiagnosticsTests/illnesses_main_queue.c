@@ -1,11 +1,7 @@
 // illnesses_main_queue.c — programs that don't end, or starve the main queue: what is said of them, word by word. The article
 // Troubleshooting has these texts. Linked with libdispatch.
+#include "../CRunLoopCoreTests/main_queue.h"
 #include "illnesses.h"
-
-// Of libdispatch, whose headers require a compiler with blocks.
-typedef struct dispatch_queue_s *dispatch_queue;
-extern struct dispatch_queue_s _dispatch_main_q;
-extern void dispatch_async_f(dispatch_queue queue, void *context, void (*work)(void *));
 
 TEST("a program that doesn't end: the report says what keeps the run going; to a watchdog nothing is wrong") {
     watch_for_illness(NULL);
@@ -23,7 +19,7 @@ static void work(void *info) {
 
 static void show_dialog(void *info) {
     (void)info;
-    dispatch_async_f(&_dispatch_main_q, NULL, work);
+    enqueue(work, NULL);
     // Until the diagnosis stops it.
     EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
     runloop_stop(runloop_current());
@@ -41,7 +37,7 @@ TEST("a starved main queue: the report and the watchdog say why it isn't served"
         "  mode test, the current one: a run in it goes on because of # sources and # timer; # observers\n"
         "    timer “dialog”, every # s, due in # s\n");
     add_named_timer("dialog", MODE, 100 * MS, do_nothing);
-    dispatch_async_f(&_dispatch_main_q, NULL, show_dialog);
+    enqueue(show_dialog, NULL);
     EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
     EXPECT_EQ(diagnoses, 1);
     EXPECT_TEXT(sentence,

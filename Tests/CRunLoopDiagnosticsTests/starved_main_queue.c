@@ -1,11 +1,7 @@
 // starved_main_queue.c — work for the main dispatch queue that a run leaves waiting is reported by the watchdog. Linked with libdispatch.
 #include "../CRunLoopCoreTests/items.h"
+#include "../CRunLoopCoreTests/main_queue.h"
 #include "runloop_diagnostics.h"
-
-// Of libdispatch, whose headers require a compiler with blocks.
-typedef struct dispatch_queue_s *dispatch_queue;
-extern struct dispatch_queue_s _dispatch_main_q;
-extern void dispatch_async_f(dispatch_queue queue, void *context, void (*work)(void *));
 
 static _Atomic int hangs, starvations, releases;
 static runloop_diagnosis last;
@@ -42,21 +38,17 @@ static void do_nothing(void *info) {
     (void)info;
 }
 
-static void enqueue(void (*work)(void *)) {
-    dispatch_async_f(&_dispatch_main_q, NULL, work);
-}
-
 static void nest(void *info) {
     (void)info;
     keep_mode(MODE);
-    enqueue(do_nothing);
+    enqueue(do_nothing, NULL);
     // Until the report stops it.
     EXPECT_EQ(runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
 }
 
 TEST("a run inside the main queue's work that leaves other such work waiting is reported once, with its stack") {
     watch_main(100 * MS);
-    enqueue(nest);
+    enqueue(nest, NULL);
     EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 150 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(starvations, 1);
     EXPECT_EQ(last.callout, RUNLOOP_CALLOUT_MAIN_QUEUE);
@@ -73,7 +65,7 @@ TEST("so is a run in a mode that is not common, and again when the queue has bee
     watch_main(40 * MS);
     keep_mode(MODE);
     for (int time = 1; time <= 2; time++) {
-        enqueue(do_nothing);
+        enqueue(do_nothing, NULL);
         EXPECT_EQ(runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
         EXPECT_EQ(starvations, time);
         EXPECT_EQ(last.callout, -1);
@@ -89,7 +81,7 @@ TEST("so is a run in a mode that is not common, and again when the queue has bee
 
 static void compute(void *info) {
     (void)info;
-    enqueue(do_nothing);
+    enqueue(do_nothing, NULL);
     // It may have been a hang and its end before, on a machine that is busy.
     int before = hangs;
     WAIT_UNTIL(hangs > before);
@@ -105,7 +97,7 @@ static void hang(void *info) {
 static void nest_and_hang(void *info) {
     (void)info;
     keep_mode(MODE);
-    enqueue(do_nothing);
+    enqueue(do_nothing, NULL);
     EXPECT_EQ(runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
     EXPECT_EQ(runloop_post(runloop_current(), MODE, hang, NULL, NULL), 0);
     EXPECT_EQ(run_for(MODE, 200 * MS), RUNLOOP_RESULT_TIMED_OUT);
@@ -116,7 +108,7 @@ static void nest_and_hang(void *info) {
 TEST("a hang meanwhile does not make it another starvation") {
     watch_main(40 * MS);
     is_computed = false;
-    enqueue(nest_and_hang);
+    enqueue(nest_and_hang, NULL);
     RUN_UNTIL(RUNLOOP_DEFAULT_MODE, is_computed);
     runloop_watchdog_stop();
     WAIT_UNTIL(releases == 1);
@@ -126,7 +118,7 @@ TEST("work that waits for other work to return waits for a hang, and a queue wit
     watch_main(300 * MS);
     keep_mode(MODE);
     EXPECT_EQ(run_for(MODE, 500 * MS), RUNLOOP_RESULT_TIMED_OUT);
-    enqueue(compute);
+    enqueue(compute, NULL);
     RUN_UNTIL(RUNLOOP_DEFAULT_MODE, is_computed);
     EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 500 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(starvations, 0);
