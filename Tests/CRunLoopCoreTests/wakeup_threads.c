@@ -1,10 +1,9 @@
-// wakeup_threads.c — what other threads and signal handlers do to a loop that sleeps or is about to sleep.
+// wakeup_threads.c — what other threads do to a loop that sleeps, besides what Tests/Conformance compares.
 #include "trace_helpers.h"
 
 static runloop_source *s, *s2;
 static runloop_timer *t;
 static runloop_observer *o;
-static int counter;
 static int64_t date;
 
 static void begin_in_p(void) {
@@ -29,26 +28,6 @@ static void run_and_do(action act) {
 
 //===-- what wakes ------------------------------------------------------------------------------------------------===//
 
-static void stop_latched(void) {
-    runloop_stop_latched(loop);
-}
-
-static void stop_p(void) {
-    runloop_stop_mode(loop, "P");
-}
-
-TEST("R46 R53 R54 a stop of any kind from another thread ends the sleep and the run") {
-    action stops[] = {stop_loop, stop_latched, stop_p};
-    begin_in_p();
-    add_source("quiet", NULL, "P");
-    for (int i = 0; i < 3; i++) {
-        run_and_do(stops[i]);
-        EXPECT_TRACE("E T S W A X -> Stopped");
-    }
-    run("P", 0, false);
-    EXPECT_TRACE("E T S X -> TimedOut");
-}
-
 static void stop_q(void) {
     runloop_stop_mode(loop, "Q");
     WAIT_UNTIL(trace_is("E T S W A T S W") && loop_is_asleep());
@@ -60,31 +39,6 @@ TEST("R53 R54 a stop of another mode wakes the running one, which makes one iter
     add_source("quiet", NULL, "P");
     run_and_do(stop_q);
     EXPECT_TRACE("E T S W A T S W A X -> Stopped");
-}
-
-static void make_ready(void) {
-    count_up(counter);
-}
-
-TEST("R54 a descriptor that becomes ready ends the sleep") {
-    begin_in_p();
-    counter = new_counter();
-    add_descriptor("d", counter, true, NULL, "P");
-    run_and_do(make_ready);
-    EXPECT_TRACE("E T S W A d X -> HandledSource");
-}
-
-static void add_ready_descriptor(void) {
-    add_descriptor("d", counter, true, NULL, "P");
-}
-
-TEST("R54 R71 R116 a descriptor that is ready when another thread adds it ends the sleep") {
-    begin_in_p();
-    add_source("quiet", NULL, "P");
-    counter = new_counter();
-    count_up(counter);
-    run_and_do(add_ready_descriptor);
-    EXPECT_TRACE("E T S W A d X -> HandledSource");
 }
 
 static void post_b(void) {
@@ -165,18 +119,6 @@ TEST("R54 R116 changes of other modes, and those that leave the mode non-empty, 
 static void stop_when_due(void) {
     EXPECT(runloop_now_ns() >= date);
     stop_loop();
-}
-
-static void add_timer_soon(void) {
-    date = runloop_now_ns() + 30 * MS;
-    t = add_timer("t", 30 * MS, 0, stop_when_due, "P");
-}
-
-TEST("R54 R87 R116 a timer added by another thread fires at its date, without an earlier iteration") {
-    begin_in_p();
-    add_source("quiet", NULL, "P");
-    run_and_do(add_timer_soon);
-    EXPECT_TRACE("E T S W A t X -> Stopped");
 }
 
 static void move_timer_closer(void) {
