@@ -31,37 +31,6 @@ static int make_a_file(void) {
     return file;
 }
 
-TEST("R68 a source with descriptor -1 keeps the mode from being empty and is not called") {
-    runloop_source *source = add_descriptor(MODE, -1, RUNLOOP_READABLE, note_events, NULL);
-    int64_t start = runloop_now_ns();
-    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT(runloop_now_ns() - start >= 20 * MS);
-    EXPECT(runloop_contains_source(runloop_current(), source, MODE));
-    EXPECT_EQ(runloop_source_get_descriptor(source), -1);
-    EXPECT_EQ(runloop_remove_source(runloop_current(), source, MODE), 0);
-    EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
-    EXPECT_EQ(calls, 0);
-}
-
-static void expect_taken(runloop_source *source, runloop_readiness events, void *info) {
-    note_events(source, events, info);
-    uint64_t value;
-    EXPECT(read(runloop_source_get_descriptor(source), &value, sizeof value) < 0 && errno == EAGAIN);
-}
-
-TEST("R69 a counter is read before its callback; several writes cause one call") {
-    int descriptor = make_eventfd(0);
-    runloop_source *source = make_counter(descriptor, expect_taken, NULL);
-    runloop_add_source(runloop_current(), source, MODE);
-    for (int i = 0; i < 5; i++)
-        bump(descriptor);
-    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_EQ(last_events, RUNLOOP_READABLE);
-    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_EQ(calls, 1);
-    runloop_source_release(source);
-}
-
 TEST("R69 a timerfd is a counter, called once per batch of expirations") {
     int descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     runloop_source *source = make_counter(descriptor, note_events, NULL);
@@ -125,13 +94,6 @@ TEST("R70 only a non-blocking eventfd, timerfd or similar object can be a counte
     EXPECT_EQ(create_counter(sockets[0]), -EINVAL);
     EXPECT_EQ(create_counter(make_a_file()), -EINVAL);
     EXPECT_EQ(create_counter(open("/dev/null", O_RDONLY | O_NONBLOCK)), -EINVAL);
-}
-
-TEST("R71 a descriptor that is ready when it is added is called") {
-    int descriptor = make_eventfd(1);
-    add_descriptor(MODE, descriptor, RUNLOOP_READABLE, read_some, NULL);
-    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_EQ(calls, 1);
 }
 
 static void bump_once(runloop_source *source, runloop_readiness events, void *info) {
@@ -293,23 +255,6 @@ TEST("R73 removed and invalidated sources are no longer called") {
     EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(runloop_add_source(runloop_current(), source, MODE), -EINVAL);
     EXPECT_EQ(calls, 3);
-    runloop_source_release(source);
-}
-
-TEST("R73 a descriptor source is called only in the modes it was added to, by whichever run comes first") {
-    int descriptor = make_eventfd(1);
-    runloop_source *source = make_descriptor(descriptor, RUNLOOP_READABLE, read_some, "call");
-    keep_mode("third");
-    runloop_add_source(runloop_current(), source, MODE);
-    runloop_add_source(runloop_current(), source, OTHER_MODE);
-    EXPECT_EQ(run_for("third", 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_TRACE("");
-    EXPECT_EQ(handle_one(OTHER_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_EQ(run_for(MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
-    bump(descriptor);
-    EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_EQ(run_for(OTHER_MODE, 5 * MS), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_TRACE("call call");
     runloop_source_release(source);
 }
 

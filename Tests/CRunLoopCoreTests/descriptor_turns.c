@@ -51,20 +51,6 @@ TEST("R43 a descriptor that stays ready is served after all that were reported b
     EXPECT_TRACE("a b c a b c a b c");
 }
 
-static void take_and_bump(runloop_source *source, runloop_readiness events, void *info) {
-    take_and_trace(source, events, info);
-    bump(runloop_source_get_descriptor(source));
-}
-
-TEST("R43 a descriptor that becomes ready again in its callback is served after the others") {
-    make_sources(2, take_and_bump);
-    bump(descriptors[0]);
-    bump(descriptors[1]);
-    for (int i = 0; i < 6; i++)
-        EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_TRACE("a b a b a b");
-}
-
 static void wake_loop(void *loop) {
     EXPECT_EQ(runloop_wake_up(loop), 0);
 }
