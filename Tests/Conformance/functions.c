@@ -32,9 +32,7 @@ SCENARIO(function_in_function, "R102", "a task queued by a task is performed in 
     run(P, 0, GO_ON);
 }
 
-SCENARIO(function_of_several_modes, "R100 R101", "a task of several modes is performed once") {
-    quiet(P);
-    quiet(Q);
+SCENARIO(function_of_several_modes, "R23 R100 R101", "a task of several modes keeps them from being empty, once") {
     block("f", "P,Q", NULL);
     block("g", "P,Q", NULL);
     run(Q, 0, GO_ON);

@@ -83,11 +83,14 @@ SCENARIO(common_items, "R17 R18", "a mode that becomes common receives the commo
     source("a", 0, COMMON, NULL);
     source("b", 0, COMMON, NULL);
     quiet(P);
+    add("b", P);
     contains("a", P);
     make_common(P);
     contains("a", P);
     contains("b", P);
     make_common(P);
+    signal_source("a");
+    run(P, 0, GO_ON);
     source("c", 0, COMMON, NULL);
     contains("c", P);
     contains("c", DEFAULT);
@@ -167,6 +170,8 @@ SCENARIO(add_common_item_again, "R18 R20", "adding a common item again restores 
 SCENARIO(common_contains, "R20", "the pseudo-mode contains common items only") {
     source("a", 0, DEFAULT, NULL);
     contains("a", COMMON);
+    timer("u", FAR, 0, DEFAULT, NULL);
+    contains("u", COMMON);
     timer("t", FAR, 0, COMMON, NULL);
     contains("t", COMMON);
     take_out("t", DEFAULT);

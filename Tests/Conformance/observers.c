@@ -1,13 +1,16 @@
 // R93 to R99 and R113: observers.
 #include "dsl.h"
 
-SCENARIO(order_of_observers, "R93", "ascending order, equal ones in the order of their addition, for every activity") {
+SCENARIO(order_of_observers, "R93",
+         "ascending order, equal ones in the order of their last addition, for every activity") {
     source("a", 0, P, NULL);
     observer("second", "ETSWAX", 0, P, NULL);
     observer("third", "ETSWAX", 0, P, NULL);
-    observer("first", "ETSWAX", -1, P, NULL);
-    observer("last", "ETSWAX", 1, P, NULL);
+    observer("first", "ETSWAX", INT32_MIN, P, NULL);
+    observer("last", "ETSWAX", INT32_MAX, P, NULL);
     observer("fourth", "ETSWAX", 0, P, NULL);
+    take_out("third", P);
+    add("third", P);
     signal_source("a");
     run(P, .01, GO_ON);
 }
@@ -122,6 +125,18 @@ SCENARIO(observer_nested, "R96", "an observer isn't notified of the run nested i
     });
     observer("p", "ETSX", 1, P, NULL);
     run(P, 0, GO_ON);
+}
+
+SCENARIO(observer_nested_elsewhere, "R96", "nor of one in another of its modes") {
+    quiet(P);
+    quiet(Q);
+    watch(Q);
+    observer("o", "TX", 0, P, ^{
+      run(Q, 0, GO_ON);
+    });
+    add("o", Q);
+    run(P, 0, GO_ON);
+    run(Q, 0, GO_ON);
 }
 
 SCENARIO(observers_nested_twice, "R96 R26", "two observers, each with a nested run") {

@@ -43,13 +43,20 @@ SCENARIO(finish_after_source, "R36 R23", "a source that removes itself ends the 
     run(P, 5, GO_ON);
 }
 
-SCENARIO(finish_after_invalidation, "R36 R67", "a source that invalidates itself ends the run as Finished") {
+SCENARIO(finish_after_invalidation, "R36 R67",
+         "a source that invalidates itself ends the run as Finished, unless that returns") {
     watch(P);
     source("a", 0, P, ^{
       invalidate("a");
     });
     signal_source("a");
     run(P, 5, GO_ON);
+    source("b", 0, P, ^{
+      invalidate("b");
+      stop();
+    });
+    signal_source("b");
+    run(P, 5, RETURN);
 }
 
 SCENARIO(finish_after_timer, "R36 R85", "the last timer that fires once ends the run as Finished") {
@@ -147,6 +154,7 @@ SCENARIO(stop_mode_in_iteration, "R36 R53", "a stop of the mode is considered af
 
 SCENARIO(stop_mode_remembered, "R29 R53 R14", "a stop of a mode creates the mode and is remembered") {
     stop_mode(P);
+    stop_mode(P);
     all_modes();
     watch(P);
     run(P, 5, GO_ON);
@@ -177,7 +185,8 @@ SCENARIO(stop_mode_wakes, "R53 R54", "a stop of the mode ends its sleep") {
     run(P, 5, GO_ON);
 }
 
-SCENARIO(stop_mode_loses_to_return, "R36 R53", "a stop of the mode that loses to a handled source stays set") {
+SCENARIO(stop_mode_loses_to_return, "R36 R53",
+         "a stop of the mode that loses to a handled source or a limit stays set") {
     watch(P);
     source("a", 0, P, ^{
       stop_mode(P);
@@ -186,6 +195,9 @@ SCENARIO(stop_mode_loses_to_return, "R36 R53", "a stop of the mode that loses to
     run(P, 5, RETURN);
     run(P, 5, RETURN);
     run(P, 0, RETURN);
+    signal_source("a");
+    run(P, 0, GO_ON);
+    run(P, 5, GO_ON);
 }
 
 SCENARIO(negative_limit, "R31", "a negative limit is a limit of zero") {
@@ -220,7 +232,7 @@ SCENARIO(no_number_limit, "R33", "NaN is no limit") {
 
 SCENARIO(short_limit, "R32", "however short the limit, there is one iteration") {
     quiet(P);
-    observer("o", "EX", 0, P, NULL);
+    watch(P);
     timed_run(P, 1e-9, GO_ON);
 }
 

@@ -26,9 +26,12 @@ SCENARIO(signals_are_one, "R62", "any number of signals counts as one") {
     run(P, 0, GO_ON);
 }
 
-SCENARIO(signal_in_no_mode, "R62", "a source that is in no mode keeps a signal") {
+SCENARIO(signal_in_no_mode, "R62 R63", "a source that is in no mode keeps a signal, and its place in line") {
     source("a", 0, NULL, NULL);
+    source("b", 0, P, NULL);
     signal_source("a");
+    nap(.01);
+    signal_source("b");
     add("a", P);
     run(P, 0, GO_ON);
 }
@@ -149,7 +152,7 @@ SCENARIO(one_source_and_return, "R65", "if asked to return, the dispatch ends wi
     watch(P);
     source("a", 0, P, NULL);
     source("b", 0, P, NULL);
-    source("c", -1, P, NULL);
+    source("c", INT32_MIN, P, NULL);
     signal_source("a");
     nap(.01);
     signal_source("b");
@@ -287,6 +290,7 @@ SCENARIO(equal_sources, "R60", "equal sources exclude each other") {
     run(P, 0, GO_ON);
     signal_source("a");
     run(P, 0, GO_ON);
+    add("b", Q);
     take_out("b", P);
     contains("a", P);
     contains("b", P);

@@ -54,13 +54,19 @@ SCENARIO(stop_in_timer, "R46", "a timer stops the run") {
     run(P, 5, GO_ON);
 }
 
-SCENARIO(stop_in_function, "R105", "a task stops the run at the end of its iteration") {
+SCENARIO(stop_in_function, "R105", "a task stops the run at the end of its iteration, one of the last drain too") {
     watch(P);
     quiet(P);
     block("f", P, ^{
       stop();
     });
     block("g", P, NULL);
+    run(P, 5, GO_ON);
+    timer("t", PAST, 0, P, ^{
+      block("h", P, ^{
+        stop();
+      });
+    });
     run(P, 5, GO_ON);
 }
 
@@ -185,12 +191,13 @@ SCENARIO(wake_at_entry, "R48", "a wake-up from an Entry observer is accepted") {
     run(P, .01, GO_ON);
 }
 
-SCENARIO(wake_before_timers, "R48 R50", "wake-ups before the wait count as one and prevent the sleep") {
+SCENARIO(wake_before_timers, "R48 R50",
+         "wake-ups before the wait count as one and prevent the sleep, in a later iteration too") {
     __block int count = 0;
     watch(P);
     quiet(P);
     observer("o", "TSW", 0, P, ^{
-      if (++count <= 3)
+      if (++count <= 3 || count == 5)
           wake();
     });
     run(P, .01, GO_ON);
@@ -390,7 +397,7 @@ SCENARIO(waiting_asleep, "R52", "a sleeping loop reports that it waits, one with
       is_waiting();
       stop();
     });
-    observer("o", "ETSAX", 0, P, ^{
+    observer("o", "ETSWAX", 0, P, ^{
       is_waiting();
     });
     run(P, 5, GO_ON);

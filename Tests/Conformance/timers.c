@@ -236,6 +236,9 @@ SCENARIO(timer_in_two_modes, "R86", "a timer in two modes fires once, in whichev
     take_out("t", P);
     contains("t", P);
     contains("t", Q);
+    date("t", PAST);
+    run(P, 0, GO_ON);
+    run(Q, 0, GO_ON);
 }
 
 SCENARIO(timer_in_two_loops, "R86", "a second loop refuses the timer until it has been removed from the first") {
