@@ -1,5 +1,6 @@
 // run.c — one run: entry, limits, results and their precedence, the order of one iteration.
-// What the wait selects is tested in descriptor_turns.c, what ends it in wakeup.c, nested runs in run_nested.c.
+// More of each is in Tests/Conformance/running.c. What the wait selects is tested in descriptor_turns.c, what ends it in wakeup.c, nested
+// runs in run_nested.c.
 #include "trace_helpers.h"
 
 static runloop_source *s;
@@ -24,60 +25,6 @@ TEST("R27 runloop_run runs the default mode, regardless of handled sources, unti
     runloop_source_signal(s);
     EXPECT_EQ(runloop_run(), RUNLOOP_RESULT_STOPPED);
     EXPECT_TRACE("E T S s T S s T S s X");
-}
-
-static void invalidate_s(void) {
-    runloop_source_invalidate(s);
-}
-
-TEST("R27 runloop_run ends when its mode is empty") {
-    begin();
-    EXPECT_EQ(runloop_run(), RUNLOOP_RESULT_FINISHED);
-    s = add_source("s", invalidate_s, DEFAULT);
-    runloop_source_signal(s);
-    EXPECT_EQ(runloop_run(), RUNLOOP_RESULT_FINISHED);
-    EXPECT_TRACE("s");
-}
-
-TEST("R28 a run in an unknown or empty mode finishes at once, with no observer notified") {
-    begin_in_p();
-    watch(DEFAULT);
-    run("P", LONG, false);
-    run("nowhere", LONG, false);
-    run(DEFAULT, LONG, true);
-    run("P", 0, true);
-    EXPECT_TRACE("-> Finished -> Finished -> Finished -> Finished");
-}
-
-// Names that the loop returns are interned.
-
-static void expect_p(void) {
-    EXPECT(runloop_current_mode(loop) == runloop_mode_name("P"));
-}
-
-static void expect_q(void) {
-    EXPECT(runloop_current_mode(loop) == runloop_mode_name("Q"));
-}
-
-static void run_q_inside(void) {
-    EXPECT_TEXT(runloop_current_mode(loop), "P");
-    run("Q", 0, false);
-    EXPECT_TEXT(runloop_current_mode(loop), "P");
-    run("empty", 0, false);
-    EXPECT_TEXT(runloop_current_mode(loop), "P");
-}
-
-TEST("R28 the current mode is that of the innermost run, from its Entry to its Exit observers") {
-    begin();
-    always("P", RUNLOOP_ACTIVITY_ALL, expect_p);
-    always("Q", RUNLOOP_ACTIVITY_ALL, expect_q);
-    add_source("quiet", NULL, "Q");
-    s = add_source("s", run_q_inside, "P");
-    runloop_source_signal(s);
-    EXPECT(runloop_current_mode(loop) == NULL);
-    run("P", 0, false);
-    EXPECT(runloop_current_mode(loop) == NULL);
-    EXPECT_TRACE("s -> TimedOut -> Finished -> TimedOut");
 }
 
 static void stop_p(void) {
@@ -118,22 +65,6 @@ TEST("R29 a remembered stop ends a run after Entry, a plain one before the other
     EXPECT_TRACE("-> TimedOut E X -> Stopped E T S X -> TimedOut");
 }
 
-TEST("R30 Exit observers are notified once per entered run, whatever its result") {
-    begin();
-    add_observer("X", RUNLOOP_ACTIVITY_EXIT, 0, true, NULL, "P");
-    s = add_source("s", NULL, "P");
-    run("P", 0, false);
-    runloop_source_signal(s);
-    run("P", 0, true);
-    runloop_stop_mode(loop, "P");
-    run("P", LONG, true);
-    runloop_source_invalidate(s);
-    perform("f", NULL, "P");
-    run("P", LONG, true);
-    run("P", LONG, true);
-    EXPECT_TRACE("X -> TimedOut s X -> HandledSource X -> Stopped f X -> Finished -> Finished");
-}
-
 //===-- limits ----------------------------------------------------------------------------------------------------===//
 
 TEST("R31 a run with a limit of zero or less is one iteration that announces no wait") {
@@ -158,13 +89,6 @@ TEST("R32 the limit starts after the Entry observers") {
     run("P", 30 * MS, false);
     EXPECT(runloop_now_ns() - start >= 60 * MS);
     EXPECT_TRACE("-> TimedOut");
-}
-
-TEST("R32 the smallest positive limit is a limit, not a poll: the wait is announced") {
-    begin_in_p();
-    add_source("s", NULL, "P");
-    run("P", 1, false);
-    EXPECT_TRACE("E T S W A X -> TimedOut");
 }
 
 TEST("R32 a run doesn't end before its limit") {
@@ -195,15 +119,6 @@ TEST("R33 a run without a limit, or with one beyond the clock's range, sleeps un
         join_helper();
         EXPECT_TRACE("E T S W A X -> Stopped");
     }
-}
-
-TEST("R34 a limit never interrupts a callback, and the iteration in which it is reached is completed") {
-    begin_in_p();
-    s = add_source("s", spend_30_ms, "P");
-    runloop_source_signal(s);
-    add_timer("t", 0, 0, NULL, "P");
-    run("P", 5 * MS, false);
-    EXPECT_TRACE("E T S s t X -> TimedOut");
 }
 
 TEST("R34 a limit reached before the wait ends the run after that iteration, in which a due timer fires") {
@@ -239,48 +154,6 @@ TEST("R35 a source that keeps signalling itself delays neither the limit nor tim
 
 //===-- results ---------------------------------------------------------------------------------------------------===//
 
-TEST("R36 a handled source takes precedence over a reached limit") {
-    begin();
-    s = add_source("s", spend_30_ms, "P");
-    runloop_source_signal(s);
-    run("P", MS, true);
-    EXPECT_TRACE("s -> HandledSource");
-}
-
-static void stop_everything_and_invalidate(void) {
-    stop_loop();
-    runloop_source_invalidate(s);
-}
-
-TEST("R36 R37 a handled source takes precedence over a stop, which is lost, and over an empty mode") {
-    begin();
-    s = add_source("s", stop_everything_and_invalidate, "P");
-    runloop_source_signal(s);
-    run("P", LONG, true);
-    add_source("quiet", NULL, "P");
-    run("P", MS, true);
-    EXPECT_TRACE("s -> HandledSource -> TimedOut");
-}
-
-TEST("R36 R37 a reached limit takes precedence over a stop, which is lost, and over an empty mode") {
-    begin_in_p();
-    s = add_source("s", stop_everything_and_invalidate, "P");
-    runloop_source_signal(s);
-    run("P", 0, false);
-    EXPECT_TRACE("E T S s X -> TimedOut");
-    add_source("quiet", NULL, "P");
-    run("P", MS, false);
-    EXPECT_TRACE("E T S W A X -> TimedOut");
-}
-
-TEST("R36 a stop takes precedence over an empty mode") {
-    begin();
-    s = add_source("s", stop_everything_and_invalidate, "P");
-    runloop_source_signal(s);
-    run("P", LONG, false);
-    EXPECT_TRACE("s -> Stopped");
-}
-
 static void stop_p_and_invalidate(void) {
     stop_p();
     runloop_source_invalidate(s);
@@ -294,19 +167,6 @@ TEST("R36 a stop of the mode takes precedence over an empty mode, and is consume
     add_source("quiet", NULL, "P");
     run("P", MS, false);
     EXPECT_TRACE("s -> Stopped -> TimedOut");
-}
-
-TEST("R36 R53 a stop of the mode that loses to a handled source or a limit stays set for the mode's next run") {
-    begin_in_p();
-    s = add_source("s", stop_p, "P");
-    runloop_source_signal(s);
-    run("P", LONG, true);
-    run("P", LONG, true);
-    EXPECT_TRACE("E T S s X -> HandledSource E X -> Stopped");
-    runloop_source_signal(s);
-    run("P", 0, false);
-    run("P", LONG, false);
-    EXPECT_TRACE("E T S s X -> TimedOut E X -> Stopped");
 }
 
 static void stop_in_three_ways(void) {
@@ -328,44 +188,6 @@ TEST("R36 a plain stop is consumed before a latched stop, and that before a stop
     run("P", LONG, false);
     run("P", 0, false);
     EXPECT_TRACE("E X -> Stopped E T S X -> TimedOut");
-}
-
-static void perform_stop(void) {
-    perform("stop", stop_loop, "P");
-}
-
-TEST("R37 nothing that happens in its iteration makes a polling run end as Stopped or Finished") {
-    begin();
-    s = add_source("s", NULL, "P");
-    perform("b", stop_loop, "P");
-    add_timer("t", 0, 0, perform_stop, "P");
-    run("P", 0, false);
-    runloop_source_invalidate(s);
-    perform("b", NULL, "P");
-    run("P", -1, true);
-    EXPECT_TRACE("b t stop -> TimedOut b -> TimedOut");
-}
-
-TEST("R38 tasks, timers, observers and wake-ups are not handled sources") {
-    begin_in_p();
-    perform("b", wake_loop, "P");
-    add_timer("t", 0, 0, NULL, "P");
-    add_source("s", NULL, "P");
-    stop_at_wait("P", 2);
-    run("P", LONG, true);
-    EXPECT_TRACE("E T S b W A t T S W A X -> Stopped");
-}
-
-TEST("R38 a signalled source and a ready descriptor are handled sources") {
-    begin();
-    s = add_source("s", NULL, "P");
-    runloop_source_signal(s);
-    run("P", LONG, true);
-    int counter = new_counter();
-    add_descriptor("d", counter, true, NULL, "P");
-    count_up(counter);
-    run("P", 0, true);
-    EXPECT_TRACE("s -> HandledSource d -> HandledSource");
 }
 
 TEST("R39 a source without a callback counts as handled") {
@@ -406,20 +228,6 @@ static void perform_b2(void) {
     perform("b2", NULL, "P");
 }
 
-static void perform_b3(void) {
-    perform("b3", NULL, "P");
-}
-
-TEST("R41 an iteration is: tasks, sources, tasks, the ready event, tasks") {
-    begin_in_p();
-    perform("b1", NULL, "P");
-    s = add_source("s", perform_b2, "P");
-    runloop_source_signal(s);
-    add_timer("t", 0, 0, perform_b3, "P");
-    run("P", 0, false);
-    EXPECT_TRACE("E T S b1 s b2 t b3 X -> TimedOut");
-}
-
 TEST("R41 an iteration without a signalled source waits between its drains") {
     begin_in_p();
     perform("b1", NULL, "P");
@@ -445,16 +253,4 @@ TEST("R42 a wait is announced although an event is ready, but not when a source 
     count_up(counter);
     run("P", LONG, true);
     EXPECT_TRACE("E T S W A d X -> HandledSource");
-}
-
-TEST("R44 a dispatch reports a handled source although the last one it collected was invalidated in the meantime") {
-    begin_in_p();
-    runloop_source *first = add_source("first", invalidate_s, "P");
-    s = add_source("s", NULL, "P");
-    runloop_source_signal(first);
-    runloop_source_signal(s);
-    add_timer("t", 0, 0, NULL, "P");
-    stop_at_wait("P", 1);
-    run("P", LONG, false);
-    EXPECT_TRACE("E T S first t T S W A X -> Stopped"); // No wait in the first iteration.
 }

@@ -153,20 +153,12 @@ static void stop_loop(runloop_timer *timer, void *info) {
     runloop_stop(runloop_current());
 }
 
-TEST("R151 sources of one descriptor are called in one pass, which a stop ends alone, and tasks without a wait") {
-    int descriptor = make_eventfd(1);
-    runloop_source *first = make_counter(descriptor, trace_ready, "first"),
-                   *second = make_counter(descriptor, trace_ready, "second");
-    REQUIRE(runloop_add_source(runloop_current(), first, MODE) == 0);
-    REQUIRE(runloop_add_source(runloop_current(), second, MODE) == 0);
-    EXPECT_EQ(runloop_run_pass(MODE, 60 * SECOND), RUNLOOP_RESULT_HANDLED_SOURCE);
-    EXPECT_TRACE("first second");
+TEST("R151 a stop ends one pass alone, and a pass with a task does not wait") {
+    keep_mode(MODE);
     add_timer(MODE, 0, 0, stop_loop, NULL);
     EXPECT_EQ(runloop_run_pass(MODE, 60 * SECOND), RUNLOOP_RESULT_HANDLED_SOURCE);
     EXPECT_EQ(runloop_run_pass(MODE, 0), RUNLOOP_RESULT_TIMED_OUT);
     runloop_post(runloop_current(), MODE, trace_function, "task", NULL);
     EXPECT_EQ(runloop_run_pass(MODE, 60 * SECOND), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_TRACE("task");
-    runloop_source_release(first);
-    runloop_source_release(second);
 }
