@@ -1,10 +1,9 @@
 // perform.c — tasks: in which modes they run, in which order, and what happens to those that never run.
-// wakeup_threads.c tests that runloop_perform does not wake the loop and runloop_post does.
+// More about modes, order and drains is in Tests/Conformance/functions.c; wakeup_threads.c tests that runloop_perform does not wake the
+// loop and runloop_post does.
 #include "trace_helpers.h"
 
 #include "runloop_overlay.h"
-
-static runloop_source *s;
 
 static void discard_traced(void *info) {
     char word[64];
@@ -20,17 +19,6 @@ static void begin_in_p(void) {
 
 //===-- modes -----------------------------------------------------------------------------------------------------===//
 
-TEST("R100 every mode that a task names is created, except for the pseudo-mode") {
-    begin();
-    const char *modes[] = {"A", COMMON, "B", "A"};
-    EXPECT_EQ(runloop_perform_in_modes(loop, modes, 4, actor_acts, new_actor("f", NULL), NULL), 0);
-    perform("f", NULL, "C");
-    EXPECT(mode_exists("A"));
-    EXPECT(mode_exists("B"));
-    EXPECT(mode_exists("C"));
-    EXPECT_EQ(runloop_get_modes(loop, NULL, 0), 4);
-}
-
 TEST("R100 names are copied, and a task for several modes is performed once, in the first that runs") {
     begin();
     char first[] = "A", second[] = "B";
@@ -42,42 +30,6 @@ TEST("R100 names are copied, and a task for several modes is performed once, in 
     run("B", 0, false);
     run("A", 0, false);
     EXPECT_TRACE("f -> TimedOut -> TimedOut");
-}
-
-TEST("R100 a task for no mode is accepted and never performed") {
-    begin();
-    add_source("quiet", NULL, DEFAULT);
-    EXPECT_EQ(runloop_perform_in_modes(loop, NULL, 0, actor_acts, new_actor("f", NULL), NULL), 0);
-    EXPECT_EQ(runloop_post_in_modes(loop, NULL, 0, actor_acts, new_actor("f", NULL), NULL), 0);
-    run(DEFAULT, 0, false);
-    EXPECT_TRACE("-> TimedOut");
-}
-
-TEST("R101 a task runs in the mode it named, compared by value, and in no other") {
-    begin();
-    char name[] = "P";
-    perform("p", NULL, name);
-    perform("q", NULL, "Q");
-    add_source("quiet", NULL, "R");
-    run("R", 0, false);
-    run("Q", 0, false);
-    run("P", 0, false);
-    EXPECT_TRACE("-> TimedOut q -> TimedOut p -> TimedOut");
-}
-
-TEST("R101 a task for the common modes runs in every mode that is common by then") {
-    begin();
-    add_source("quiet", NULL, "P");
-    char name[] = COMMON;
-    perform("f", NULL, name);
-    run("P", 0, false);
-    EXPECT_TRACE("-> TimedOut");
-    runloop_add_common_mode(loop, "P");
-    run("P", 0, false);
-    EXPECT_TRACE("f -> TimedOut");
-    perform("g", NULL, COMMON);
-    run(DEFAULT, 0, false);
-    EXPECT_TRACE("g -> TimedOut");
 }
 
 static void *last_pair[2];
@@ -128,72 +80,10 @@ TEST("R102 tasks run in the order in which they were queued, whichever call queu
     EXPECT_TRACE("E T S 1 2 3 4 5 6 X -> TimedOut");
 }
 
-static void perform_q2(void) {
-    perform("q2", NULL, "Q");
-}
-
-TEST("R102 tasks that a drain leaves for other modes stay ahead of tasks queued in the meantime") {
-    begin();
-    perform("q1", NULL, "Q");
-    perform("p", perform_q2, "P");
-    perform("q1'", NULL, "Q");
-    run("P", 0, false);
-    run("Q", 0, false);
-    EXPECT_TRACE("p -> TimedOut q1 q1' q2 -> TimedOut");
-}
-
-static int chain;
-
-static void perform_link(void) {
-    if (++chain < 4)
-        perform("link", perform_link, "P");
-}
-
-TEST("R102 R103 a task queued by a task runs in the next drain, not in the same one") {
-    begin_in_p();
-    perform("link", perform_link, "P");
-    perform("b", NULL, "P");
-    run("P", 0, false);
-    EXPECT_TRACE("E T S link b link X -> TimedOut");
-    stop_at_wait("P", 1);
-    run("P", LONG, false);
-    EXPECT_TRACE("E T S link W A link X -> Stopped");
-}
-
 //===-- drains ----------------------------------------------------------------------------------------------------===//
 
 static void perform_b(void) {
     perform("b", NULL, "P");
-}
-
-TEST("R103 a task queued by a source runs before the ready event is served, one queued by a timer or descriptor right "
-     "after") {
-    begin_in_p();
-    s = add_source("s", perform_b, "P");
-    runloop_source_signal(s);
-    add_timer("t", 0, 0, perform_b, "P");
-    run("P", LONG, true);
-    EXPECT_TRACE("E T S s b t b X -> HandledSource");
-    int counter = new_counter();
-    add_descriptor("d", counter, true, perform_b, "P");
-    count_up(counter);
-    run("P", LONG, true);
-    EXPECT_TRACE("E T S W A d b X -> HandledSource");
-}
-
-static void stop_from_function(void) {
-    perform("b", stop_loop, "P");
-}
-
-TEST("R103 R105 a stop from a task takes effect at the end of that iteration") {
-    begin_in_p();
-    add_timer("t", 0, 0, stop_from_function, "P");
-    run("P", LONG, false);
-    EXPECT_TRACE("E T S W A t b X -> Stopped");
-    perform("b", stop_loop, "P");
-    perform("c", NULL, "P");
-    run("P", LONG, false);
-    EXPECT_TRACE("E T S b c W A X -> Stopped");
 }
 
 TEST("R103 tasks queued by observers run in the next drain") {
@@ -206,14 +96,6 @@ TEST("R103 tasks queued by observers run in the next drain") {
     run("P", 0, false);
     run("P", 0, false);
     EXPECT_TRACE("E T S X -> TimedOut E T S b X -> TimedOut");
-}
-
-TEST("R104 a task queued in BeforeWaiting, or by a task before it, prevents the sleep") {
-    begin_in_p();
-    once("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, perform_b);
-    stop_at_wait("P", 2);
-    run("P", LONG, false);
-    EXPECT_TRACE("E T S W A b T S W A X -> Stopped");
 }
 
 static void post_b(void) {
@@ -229,27 +111,6 @@ TEST("R104 a task posted by the loop's own callbacks after the wait causes no it
 }
 
 //===-- inside a task ---------------------------------------------------------------------------------------------===//
-
-TEST("R105 tasks are not handled sources") {
-    begin_in_p();
-    perform("b", NULL, "P");
-    run("P", 0, true);
-    EXPECT_TRACE("E T S b X -> TimedOut");
-}
-
-static void perform_c_and_run(void) {
-    perform("c", NULL, "P");
-    run("P", 0, false);
-}
-
-TEST("R105 a run nested in a task performs the tasks queued since, not the rest of the batch") {
-    begin();
-    add_source("quiet", NULL, "P");
-    perform("a", perform_c_and_run, "P");
-    perform("b", NULL, "P");
-    run("P", 0, false);
-    EXPECT_TRACE("a c -> TimedOut b -> TimedOut");
-}
 
 static void perform_c_and_poll_q(void) {
     perform("c", NULL, "P");
