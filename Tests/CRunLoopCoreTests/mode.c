@@ -1,4 +1,4 @@
-// mode.c — modes: when they are created, common modes, and when a mode is empty.
+// mode.c — modes: when they are created, common modes, and when a mode is empty. More of each is in Tests/Conformance/modes.c.
 #include "trace_helpers.h"
 
 static runloop_source *s;
@@ -9,22 +9,6 @@ static size_t mode_count(void) {
 }
 
 //===-- creation --------------------------------------------------------------------------------------------------===//
-
-TEST("R14 the first source, timer, observer, task or stop of a mode creates it") {
-    begin();
-    EXPECT_EQ(mode_count(), 1);
-    add_source("s", NULL, "sources");
-    EXPECT(mode_exists("sources"));
-    add_timer("t", LONG, 0, NULL, "timers");
-    EXPECT(mode_exists("timers"));
-    watch("observers");
-    EXPECT(mode_exists("observers"));
-    perform("f", NULL, "functions");
-    EXPECT(mode_exists("functions"));
-    EXPECT_EQ(runloop_stop_mode(loop, "stopped"), 0);
-    EXPECT(mode_exists("stopped"));
-    EXPECT_EQ(mode_count(), 6);
-}
 
 TEST("R14 queries, removals and runs create no mode") {
     begin();
@@ -85,16 +69,6 @@ TEST("R15 the list of modes returns how many there are, however few fit") {
     EXPECT_EQ(runloop_get_modes(NULL, names, 3), 0);
 }
 
-TEST("R15 a mode exists as long as its loop, emptied or not") {
-    begin();
-    s = add_source("s", NULL, "P");
-    EXPECT_EQ(runloop_remove_source(loop, s, "P"), 0);
-    EXPECT(mode_exists("P"));
-    runloop_source_invalidate(s);
-    EXPECT_EQ(runloop_run_in_mode("P", 0, false), RUNLOOP_RESULT_FINISHED);
-    EXPECT(mode_exists("P"));
-}
-
 TEST("R15 mode names are compared by value, and equal names are interned as one pointer") {
     begin();
     char first[] = "P", second[] = "P";
@@ -134,19 +108,6 @@ TEST("R15 each of a thousand modes is found by its text and by its interned name
 
 //===-- common modes ----------------------------------------------------------------------------------------------===//
 
-TEST("R16 a mode declared common exists from then on, and finishes at once while it is empty") {
-    begin();
-    EXPECT(runloop_mode_is_common(loop, DEFAULT));
-    EXPECT(!runloop_mode_is_common(loop, "C"));
-    EXPECT_EQ(runloop_add_common_mode(loop, "C"), 0);
-    EXPECT(runloop_mode_is_common(loop, "C"));
-    EXPECT(mode_exists("C"));
-    run("C", LONG, false);
-    add_source("s", NULL, "C");
-    run("C", 0, false);
-    EXPECT_TRACE("-> Finished -> TimedOut");
-}
-
 TEST("R16 R21 declaring the pseudo-mode common is ignored, and nothing creates a mode of that name") {
     begin();
     EXPECT_EQ(runloop_add_common_mode(loop, COMMON), 0);
@@ -158,32 +119,6 @@ TEST("R16 R21 declaring the pseudo-mode common is ignored, and nothing creates a
     EXPECT_EQ(mode_count(), 1);
 }
 
-TEST("R17 the first declaration adds every common item to the mode, a second one adds nothing") {
-    begin();
-    s = scheduled_source("s", NULL);
-    EXPECT_EQ(runloop_add_source(loop, s, COMMON), 0);
-    t = add_timer("t", LONG, 0, NULL, COMMON);
-    runloop_observer *o = watch(COMMON);
-    EXPECT_TRACE("+s@" DEFAULT);
-    EXPECT_EQ(runloop_add_common_mode(loop, "C"), 0);
-    EXPECT_TRACE("+s@C");
-    EXPECT(runloop_contains_source(loop, s, "C"));
-    EXPECT(runloop_contains_timer(loop, t, "C"));
-    EXPECT(runloop_contains_observer(loop, o, "C"));
-    EXPECT_EQ(runloop_add_common_mode(loop, "C"), 0);
-    EXPECT_TRACE("");
-}
-
-TEST("R17 a common item that is already in the mode is not added twice") {
-    begin();
-    s = scheduled_source("s", NULL);
-    runloop_add_source(loop, s, "C");
-    runloop_add_source(loop, s, COMMON);
-    EXPECT_TRACE("+s@C +s@" DEFAULT);
-    runloop_add_common_mode(loop, "C");
-    EXPECT_TRACE("");
-}
-
 TEST("R17 items of a mode declared common keep the order in which they were added") {
     begin();
     const char *names[] = {"o1", "o2", "o3", "o4"};
@@ -193,53 +128,6 @@ TEST("R17 items of a mode declared common keep the order in which they were adde
     add_source("s", NULL, "C");
     run("C", 0, false);
     EXPECT_TRACE("o1 o2 o3 o4 -> TimedOut");
-}
-
-TEST("R18 a common item is in every mode that is common now or later, and in no other") {
-    begin();
-    runloop_add_common_mode(loop, "C");
-    watch("P");
-    s = scheduled_source("s", NULL);
-    EXPECT_EQ(runloop_add_source(loop, s, COMMON), 0);
-    EXPECT(trace_is("+s@" DEFAULT " +s@C") || trace_is("+s@C +s@" DEFAULT)); // Concrete names only, each once.
-    EXPECT(runloop_contains_source(loop, s, DEFAULT));
-    EXPECT(runloop_contains_source(loop, s, "C"));
-    EXPECT(!runloop_contains_source(loop, s, "P"));
-    EXPECT(runloop_contains_source(loop, s, COMMON));
-    trace_reset();
-    runloop_add_common_mode(loop, "P");
-    EXPECT_TRACE("+s@P");
-    EXPECT_EQ(runloop_add_source(loop, s, COMMON), 0);
-    EXPECT_TRACE("");
-}
-
-TEST("R18 an item of the common modes works in each of them") {
-    begin();
-    runloop_add_common_mode(loop, "C");
-    s = add_source("s", NULL, COMMON);
-    const char *modes[] = {DEFAULT, "C"};
-    for (int i = 0; i < 2; i++) {
-        runloop_source_signal(s);
-        add_timer("t", 0, 0, NULL, COMMON);
-        run(modes[i], 0, true);
-        EXPECT_TRACE("s t -> HandledSource");
-    }
-}
-
-TEST("R19 removal from the pseudo-mode removes an item from every common mode, even one it was added to by name") {
-    begin();
-    runloop_add_common_mode(loop, "C");
-    s = scheduled_source("s", NULL);
-    runloop_add_source(loop, s, "C");
-    runloop_add_source(loop, s, "P");
-    runloop_add_source(loop, s, COMMON);
-    EXPECT_TRACE("+s@C +s@P +s@" DEFAULT);
-    EXPECT_EQ(runloop_remove_source(loop, s, COMMON), 0);
-    EXPECT(trace_is("-s@" DEFAULT " -s@C") || trace_is("-s@C -s@" DEFAULT));
-    EXPECT(!runloop_contains_source(loop, s, "C"));
-    EXPECT(!runloop_contains_source(loop, s, DEFAULT));
-    EXPECT(!runloop_contains_source(loop, s, COMMON));
-    EXPECT(runloop_contains_source(loop, s, "P"));
 }
 
 TEST("R19 removal from the pseudo-mode does not affect an item that is not common") {
@@ -256,38 +144,6 @@ TEST("R19 removal from the pseudo-mode does not affect an item that is not commo
     EXPECT(runloop_contains_source(loop, s, DEFAULT));
     EXPECT(runloop_contains_timer(loop, t, DEFAULT));
     EXPECT(runloop_contains_observer(loop, o, DEFAULT));
-}
-
-TEST("R20 an item removed from one common mode stays common, and is added to modes declared later") {
-    begin();
-    s = scheduled_source("s", NULL);
-    runloop_observer *o = watch(COMMON);
-    runloop_add_source(loop, s, COMMON);
-    runloop_remove_source(loop, s, DEFAULT);
-    runloop_remove_observer(loop, o, DEFAULT);
-    EXPECT_TRACE("+s@" DEFAULT " -s@" DEFAULT);
-    EXPECT(!runloop_contains_source(loop, s, DEFAULT));
-    EXPECT(runloop_contains_source(loop, s, COMMON));
-    EXPECT(runloop_contains_observer(loop, o, COMMON));
-    runloop_add_common_mode(loop, "C");
-    EXPECT_TRACE("+s@C");
-    EXPECT(runloop_contains_source(loop, s, "C"));
-}
-
-TEST("R20 an item added by name to every common mode is not a common item") {
-    begin();
-    s = add_source("s", NULL, DEFAULT);
-    t = add_timer("t", LONG, 0, NULL, DEFAULT);
-    EXPECT(!runloop_contains_source(loop, s, COMMON));
-    EXPECT(!runloop_contains_timer(loop, t, COMMON));
-}
-
-TEST("R20 a common timer that is in no mode of the loop is not contained in the pseudo-mode") {
-    begin();
-    t = add_timer("t", LONG, 0, NULL, COMMON);
-    EXPECT(runloop_contains_timer(loop, t, COMMON));
-    runloop_remove_timer(loop, t, DEFAULT);
-    EXPECT(!runloop_contains_timer(loop, t, COMMON));
 }
 
 TEST("R21 the pseudo-mode is recognised by value in every call") {
@@ -314,31 +170,76 @@ TEST("R21 the pseudo-mode is recognised by value in every call") {
     EXPECT(!mode_exists(COMMON));
 }
 
-TEST("R22 a run in the pseudo-mode or without a mode finishes at once, with no observer notified") {
-    begin();
-    watch(COMMON);
-    add_source("s", NULL, COMMON);
-    run(COMMON, LONG, false);
-    run(NULL, LONG, false);
-    EXPECT_TRACE("-> Finished -> Finished");
+//===-- emptiness -------------------------------------------------------------------------------------------------===//
+
+static void *ask_from_another_thread(void *unused) {
+    (void)unused;
+    EXPECT(!runloop_mode_is_empty(loop, "P"));
+    EXPECT(runloop_mode_is_empty(loop, "Q"));
+    return NULL;
 }
 
-TEST("R18 R20 a common item that is added to the pseudo-mode again returns to the modes it was removed from") {
+TEST("R23 whether a run would finish at once can be queried; from other threads, for sources and timers alone") {
     begin();
-    runloop_add_common_mode(loop, "C");
-    runloop_source *source = scheduled_source("s", NULL);
-    runloop_timer *timer = traced_timer("t", LONG, 0, NULL);
-    runloop_observer *observer = traced_observer("o", RUNLOOP_ACTIVITY_ALL, 0, true, NULL);
+    watch("Q");
+    EXPECT(runloop_mode_is_empty(loop, "P"));
+    s = add_source("s", NULL, "P");
+    EXPECT(!runloop_mode_is_empty(loop, "P"));
+    perform("q", NULL, "Q");
+    EXPECT(!runloop_mode_is_empty(loop, "Q"));
+    on_new_thread(ask_from_another_thread, NULL);
+    runloop_source_invalidate(s);
+    EXPECT(runloop_mode_is_empty(loop, "P"));
+}
+
+//===-- when it is checked ----------------------------------------------------------------------------------------===//
+
+static void remove_s(void) {
+    runloop_remove_source(loop, s, "P");
+}
+
+static void add_s(void) {
+    EXPECT_EQ(runloop_add_source(loop, s, "P"), 0);
+}
+
+TEST("R25 a polling run whose mode is emptied before the wait times out") {
+    begin();
+    watch("P");
+    s = add_source("s", NULL, "P");
+    once("P", RUNLOOP_ACTIVITY_BEFORE_SOURCES, remove_s);
+    run("P", 0, false);
+    EXPECT_TRACE("E T S X -> TimedOut");
+}
+
+static void perform_add_s(void) {
+    perform("b", add_s, "P");
+}
+
+TEST("R25 a last task that adds an item keeps the run going") {
+    begin();
+    watch("P");
+    s = add_source("s", NULL, "P");
+    once("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, remove_s);
+    once("P", RUNLOOP_ACTIVITY_AFTER_WAITING, perform_add_s);
+    stop_at_wait("P", 2);
+    run("P", LONG, false);
+    EXPECT_TRACE("E T S W A b T S W A X -> Stopped");
+}
+
+static void remove_s_and_wake(void) {
+    remove_s();
+    wake_loop();
+}
+
+TEST("R25 a run whose mode a BeforeWaiting observer empties finishes after one AfterWaiting, woken or not, without "
+     "waiting for its limit") {
+    action actions[] = {remove_s, remove_s_and_wake};
+    begin();
+    watch("P");
     for (int i = 0; i < 2; i++) {
-        EXPECT_EQ(runloop_add_source(loop, source, COMMON), 0);
-        EXPECT_EQ(runloop_add_timer(loop, timer, COMMON), 0);
-        EXPECT_EQ(runloop_add_observer(loop, observer, COMMON), 0);
-        EXPECT(runloop_contains_source(loop, source, "C"));
-        EXPECT(runloop_contains_timer(loop, timer, "C"));
-        EXPECT(runloop_contains_observer(loop, observer, "C"));
-        runloop_remove_source(loop, source, "C");
-        runloop_remove_timer(loop, timer, "C");
-        runloop_remove_observer(loop, observer, "C");
+        s = add_source("s", NULL, "P");
+        once("P", RUNLOOP_ACTIVITY_BEFORE_WAITING, actions[i]);
+        run("P", LONG, false);
+        EXPECT_TRACE("E T S W A X -> Finished");
     }
-    EXPECT_TRACE("+s@" DEFAULT " +s@C -s@C +s@C -s@C");
 }
