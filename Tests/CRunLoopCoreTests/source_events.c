@@ -6,7 +6,7 @@
 
 static runloop_source *subject;
 static runloop_readiness last_events;
-static int calls;
+static int calls, sockets[2];
 
 static void note_events(runloop_source *source, runloop_readiness events, void *info) {
     (void)source;
@@ -16,7 +16,7 @@ static void note_events(runloop_source *source, runloop_readiness events, void *
         trace(info);
 }
 
-static void make_sockets(int sockets[2]) {
+static void make_sockets(void) {
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sockets) == 0);
 }
 
@@ -35,8 +35,7 @@ static void drain(int descriptor) {
 //===-- which conditions are reported --------------------------------------------------------------------------------===//
 
 TEST("R149 a source that asks for more conditions receives them from the next wait on") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_READABLE, note_events, NULL);
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(calls, 0);
@@ -50,8 +49,7 @@ TEST("R149 a source that asks for more conditions receives them from the next wa
 }
 
 TEST("R149 a source that asks for fewer conditions lets the loop sleep") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_READABLE | RUNLOOP_WRITABLE, note_events, NULL);
     EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
     EXPECT_EQ(runloop_source_set_events(source, RUNLOOP_READABLE), 0);
@@ -69,8 +67,7 @@ static void write_until_full(runloop_source *source, runloop_readiness events, v
 }
 
 TEST("R149 in its own callback a source can ask for different conditions each time") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     REQUIRE(write(sockets[1], "x", 1) == 1);
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_READABLE, write_until_full, NULL);
     for (int i = 0; i < 6; i++) {
@@ -84,8 +81,7 @@ TEST("R149 in its own callback a source can ask for different conditions each ti
 }
 
 TEST("R149 other sources of the descriptor keep their conditions and their positions") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     add_descriptor(MODE, sockets[0], RUNLOOP_WRITABLE, trace_ready, "first");
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_READABLE, trace_ready, "second");
     add_descriptor(MODE, sockets[0], RUNLOOP_WRITABLE, trace_ready, "third");
@@ -105,8 +101,7 @@ static void silence_subject(runloop_source *source, runloop_readiness events, vo
 }
 
 TEST("R149 a source that asks for less while the sources of its descriptor are called is checked again") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     add_descriptor(MODE, sockets[0], RUNLOOP_WRITABLE, silence_subject, "first");
     subject = add_descriptor(MODE, sockets[0], RUNLOOP_WRITABLE, trace_ready, "second");
     handle_one(MODE);
@@ -119,8 +114,7 @@ static void silence_at_wait(runloop_observer *observer, runloop_activity activit
 }
 
 TEST("R149 R45 a selected descriptor whose source asks for less is not called") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     subject = add_descriptor(MODE, sockets[0], RUNLOOP_WRITABLE, trace_ready, "subject");
     add_observer(MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, silence_at_wait, NULL);
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
@@ -131,8 +125,8 @@ TEST("R149 R45 a selected descriptor whose source asks for less is not called") 
 }
 
 TEST("R149 a reported condition that has ended is not passed to a source that asks for it again") {
-    int sockets[2], first = make_eventfd(1);
-    make_sockets(sockets);
+    int first = make_eventfd(1);
+    make_sockets();
     // Reported together, served one after the other.
     add_descriptor(MODE, first, RUNLOOP_READABLE, trace_ready, "first");
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_WRITABLE, note_events, NULL);
@@ -150,8 +144,7 @@ TEST("R149 a reported condition that has ended is not passed to a source that as
 }
 
 TEST("R149 errors and hang-ups are reported whatever a source asks for") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_READABLE, note_events, NULL);
     EXPECT_EQ(runloop_source_set_events(source, RUNLOOP_PRIORITY), 0);
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
@@ -162,8 +155,7 @@ TEST("R149 errors and hang-ups are reported whatever a source asks for") {
 }
 
 TEST("R149 a source that asks for nothing is paused: it keeps its mode, and what it missed comes when it goes on") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_READABLE, note_events, NULL);
     EXPECT_EQ(write(sockets[1], "x", 1), 1);
     EXPECT_EQ(runloop_source_set_events(source, 0), 0);
@@ -189,8 +181,7 @@ static void pause_other(runloop_source *source, runloop_readiness events, void *
 }
 
 TEST("R149 a source can pause another one of its descriptor, and one that was reported already") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     add_descriptor(MODE, sockets[0], RUNLOOP_READABLE, pause_other, NULL);
     paused = add_descriptor(MODE, sockets[0], RUNLOOP_READABLE, trace_ready, "paused");
     EXPECT_EQ(write(sockets[1], "x", 1), 1);
@@ -208,8 +199,7 @@ TEST("R149 a source can pause another one of its descriptor, and one that was re
 }
 
 TEST("R149 a source that is added paused goes on later, and can be invalidated while it is paused") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     runloop_source *source = make_descriptor(sockets[0], RUNLOOP_READABLE, note_events, NULL);
     EXPECT_EQ(runloop_source_set_events(source, 0), 0);
     EXPECT_EQ(runloop_add_source(runloop_current(), source, MODE), 0);
@@ -226,8 +216,7 @@ TEST("R149 a source that is added paused goes on later, and can be invalidated w
 }
 
 TEST("R149 a source that asks for hang-ups is also notified of a peer's half-close") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_PRIORITY, note_events, NULL);
     shutdown(sockets[1], SHUT_WR);
     EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
@@ -241,8 +230,7 @@ TEST("R149 a source that asks for hang-ups is also notified of a peer's half-clo
 //===-- where a change applies ---------------------------------------------------------------------------------------===//
 
 TEST("R149 a change applies in every mode the source is in, and in those it is added to later") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     runloop_source *source = make_descriptor(sockets[0], RUNLOOP_READABLE, note_events, NULL);
     REQUIRE(runloop_add_source(runloop_current(), source, MODE) == 0);
     REQUIRE(runloop_add_source(runloop_current(), source, OTHER_MODE) == 0);
@@ -260,8 +248,7 @@ TEST("R149 a change applies in every mode the source is in, and in those it is a
 }
 
 TEST("R149 a masked registration is restored for a source that asks for more") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     // Only the other mode wants the condition that holds: this mode must mask the registration, or it could not sleep.
     runloop_source *other = make_descriptor(sockets[0], RUNLOOP_WRITABLE, note_events, NULL);
     REQUIRE(runloop_add_source(runloop_current(), other, OTHER_MODE) == 0);
@@ -280,8 +267,7 @@ TEST("R149 a masked registration is restored for a source that asks for more") {
 }
 
 TEST("R149 a change by another thread ends the sleep of each loop that the source is in") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     fill(sockets[0]);
     runloop_source *source = make_descriptor(sockets[0], RUNLOOP_READABLE, note_events, NULL);
     struct worker workers[2] = {0};
@@ -315,8 +301,7 @@ static void *change_often(void *descriptor_source) {
 }
 
 TEST("R149 several threads can change the conditions at once, and the last change counts") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     runloop_source *source = make_descriptor(sockets[0], RUNLOOP_READABLE, note_events, NULL);
     struct worker worker = {0};
     start_worker(&worker);
@@ -341,8 +326,7 @@ TEST("R149 several threads can change the conditions at once, and the last chang
 }
 
 TEST("R149 a forked child changes nothing for its parent") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_READABLE, note_events, NULL);
     pid_t child = fork();
     REQUIRE(child >= 0);
@@ -434,8 +418,7 @@ TEST("R149 in no loop, and with descriptor -1, the conditions are only stored") 
 }
 
 TEST("R149 if the system refuses, the source keeps its former conditions") {
-    int sockets[2];
-    make_sockets(sockets);
+    make_sockets();
     int kept = dup(sockets[0]);
     runloop_source *source = add_descriptor(MODE, sockets[0], RUNLOOP_READABLE, note_events, NULL);
     close(sockets[0]);
