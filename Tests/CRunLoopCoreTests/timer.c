@@ -35,18 +35,6 @@ static runloop_timer *add_ordered(int32_t order, int64_t fire_ns, const char *na
     return timer;
 }
 
-TEST("R74 all due timers fire in one iteration, in the order of their dates, with nothing in between") {
-    keep_mode(MODE);
-    trace_activities(MODE);
-    int64_t now = runloop_now_ns();
-    const char *names[] = {"c", "a", "d", "b"};
-    int64_t ages[] = {20, 40, 10, 30};
-    for (int i = 0; i < 4; i++)
-        add_timer(MODE, now - ages[i], 0, trace_fire, (void *)names[i]);
-    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_TRACE("Entry T S W A a b c d T S W A Exit");
-}
-
 static void perform_one(runloop_timer *timer, void *info) {
     trace_fire(timer, info);
     runloop_perform(runloop_current(), MODE, trace_function, "performed", NULL);
@@ -58,59 +46,6 @@ TEST("R74 a task that a timer queues waits until all due timers have fired") {
     add_timer(MODE, 2, 0, trace_fire, "b");
     poll_mode(MODE);
     EXPECT_TRACE("a b performed");
-}
-
-static void spoil_others(runloop_timer *timer, void *info) {
-    trace_fire(timer, info);
-    runloop_timer_invalidate(timers[0]);
-    runloop_remove_timer(runloop_current(), timers[1], MODE);
-    runloop_timer_set_fire_date(timers[2], runloop_now_ns() + 100 * SECOND);
-    runloop_remove_timer(runloop_current(), timers[3], MODE);
-}
-
-TEST("R75 a timer invalidated, removed or postponed by an earlier one does not fire; one left in another mode does") {
-    static const char *names[] = {"invalidated", "removed", "postponed", "elsewhere"};
-    keep_mode(MODE);
-    add_timer(MODE, 1, 0, spoil_others, "first");
-    for (int i = 0; i < 4; i++) {
-        timers[i] = make_timer(2 + i, 0, trace_fire, (void *)names[i]);
-        runloop_add_timer(runloop_current(), timers[i], MODE);
-    }
-    runloop_add_timer(runloop_current(), timers[3], OTHER_MODE);
-    poll_mode(MODE);
-    EXPECT_TRACE("first elsewhere");
-    EXPECT(!runloop_timer_is_valid(timers[3]));
-}
-
-static void add_due_timer(runloop_timer *timer, void *info) {
-    trace_fire(timer, info);
-    add_timer(MODE, 0, 0, trace_fire, "late");
-    runloop_timer_set_fire_date(timers[0], 0);
-}
-
-TEST("R75 a timer that comes due while others fire waits for the next iteration") {
-    keep_mode(MODE);
-    timers[0] = add_timer(MODE, RUNLOOP_NEVER, 0, trace_fire, "moved");
-    add_timer(MODE, 5, 0, add_due_timer, "first");
-    add_timer(MODE, 6, 0, trace_fire, "second");
-    add_observer(MODE, RUNLOOP_ACTIVITY_BEFORE_TIMERS, trace_activity, NULL);
-    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_TRACE("T first second T moved late T");
-}
-
-TEST("R77 an interval of 0 or less makes a timer that fires once; the order can be queried") {
-    for (int64_t interval = -1; interval <= 0; interval++) {
-        runloop_timer_config config = {.order = -5, .interval_ns = interval ? INT64_MIN : 0, .fire = note_fire};
-        runloop_timer *timer = NULL;
-        REQUIRE(runloop_timer_create(&config, &timer) == 0);
-        EXPECT_EQ(runloop_timer_get_interval(timer), 0);
-        EXPECT_EQ(runloop_timer_get_order(timer), -5);
-        runloop_add_timer(runloop_current(), timer, MODE);
-        EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
-        EXPECT(!runloop_timer_is_valid(timer));
-        runloop_timer_release(timer);
-    }
-    EXPECT_EQ(fires, 2);
 }
 
 TEST("R78 R79 a date is kept as it was given, past or future") {
@@ -161,17 +96,6 @@ TEST("R77 R79 timers with equal dates fire by order, then as they joined the loo
     pass_time(10 * MS);
     poll_mode(MODE);
     EXPECT_TRACE("a b c d e f");
-}
-
-TEST("R80 a repeating timer keeps to its fire schedule") {
-    int64_t first = runloop_now_ns() + 5 * MS;
-    add_timer(MODE, first, 5 * MS, note_fire, NULL);
-    while (fires < 6)
-        EXPECT_EQ(run_for(MODE, 3 * MS), RUNLOOP_RESULT_TIMED_OUT);
-    for (int i = 0; i < 6; i++) {
-        EXPECT_EQ((dates[i] - first) % (5 * MS), 0);
-        EXPECT(i == 0 || dates[i] > dates[i - 1]);
-    }
 }
 
 TEST(
@@ -302,17 +226,6 @@ TEST("R82 the last date set in a repeating timer's own callback counts, whatever
     }
 }
 
-TEST("R82 a date that a timer that fires once is given in its own callback has no effect") {
-    own_dates[0] = own_dates[1] = runloop_now_ns();
-    runloop_timer *timer = make_timer(0, 0, move_self, NULL);
-    runloop_add_timer(runloop_current(), timer, MODE);
-    EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
-    EXPECT_EQ(fires, 1);
-    EXPECT(!runloop_timer_is_valid(timer));
-    EXPECT_EQ(runloop_timer_set_fire_date(timer, 0), -EINVAL);
-    runloop_timer_release(timer);
-}
-
 TEST("R83 a date can be set at any time, in a loop or in none; it restarts the fire schedule and the getter returns "
      "it") {
     runloop_timer *timer = make_timer(RUNLOOP_NEVER, 10 * MS, note_fire, NULL);
@@ -363,27 +276,6 @@ TEST("R84 a firing timer is not called by nested runs in any mode; others are, a
     EXPECT_TRACE("outer ( other )");
     EXPECT_EQ((runloop_timer_get_fire_date(timer) - now) % (5 * MS), 0);
     runloop_timer_invalidate(timer);
-}
-
-TEST("R84 a run nested in the callback of the mode's only timer, even one that fires once, sleeps to its limit") {
-    add_timer(MODE, 0, 0, nest, "once");
-    keep_mode(OTHER_MODE);
-    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_TRACE("once ( )");
-}
-
-TEST("R85 a timer that fires once is invalid and in no mode after its callback") {
-    runloop_timer *timer = make_timer(0, 0, note_fire, NULL);
-    const char *modes[] = {MODE, OTHER_MODE, RUNLOOP_COMMON_MODES, RUNLOOP_DEFAULT_MODE};
-    for (int i = 0; i < 4; i++)
-        EXPECT_EQ(runloop_add_timer(runloop_current(), timer, modes[i]), 0);
-    EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
-    EXPECT(!runloop_timer_is_valid(timer));
-    for (int i = 0; i < 4; i++)
-        EXPECT(!runloop_contains_timer(runloop_current(), timer, modes[i]));
-    EXPECT_EQ(run_for(OTHER_MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
-    EXPECT_EQ(fires, 1);
-    runloop_timer_release(timer);
 }
 
 TEST("R92 a timer without a callback still fires once or repeats") {

@@ -31,42 +31,6 @@ static void count_fire(runloop_timer *timer, void *info) {
     fires++;
 }
 
-TEST("R86 a timer in several modes fires once per due instant, in whichever mode runs") {
-    int64_t date = runloop_now_ns();
-    runloop_timer *timer = make_timer(date, 100 * SECOND, count_fire, NULL);
-    const char *modes[] = {MODE, OTHER_MODE, "third"};
-    for (int i = 0; i < 3; i++)
-        EXPECT_EQ(runloop_add_timer(runloop_current(), timer, modes[i]), 0);
-    EXPECT_EQ(poll_mode(OTHER_MODE), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_EQ(fires, 1);
-    for (int i = 0; i < 3; i++) {
-        EXPECT_EQ(poll_mode(modes[i]), RUNLOOP_RESULT_TIMED_OUT);
-        EXPECT_EQ(runloop_next_fire_date(runloop_current(), modes[i]), date + 100 * SECOND);
-    }
-    EXPECT_EQ(fires, 1);
-    runloop_timer_set_fire_date(timer, date);
-    poll_mode("third");
-    EXPECT_EQ(fires, 2);
-    runloop_timer_invalidate(timer);
-    runloop_timer_release(timer);
-}
-
-TEST("R86 adding twice has the effect of once; a timer removed from one mode continues in the others") {
-    runloop *loop = runloop_current();
-    runloop_timer *timer = make_timer(0, 0, count_fire, NULL);
-    EXPECT_EQ(runloop_add_timer(loop, timer, MODE), 0);
-    EXPECT_EQ(runloop_add_timer(loop, timer, MODE), 0);
-    EXPECT_EQ(runloop_add_timer(loop, timer, OTHER_MODE), 0);
-    EXPECT_EQ(runloop_remove_timer(loop, timer, MODE), 0);
-    EXPECT_EQ(runloop_remove_timer(loop, timer, MODE), 0);
-    EXPECT(!runloop_contains_timer(loop, timer, MODE));
-    EXPECT(runloop_contains_timer(loop, timer, OTHER_MODE));
-    EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
-    EXPECT_EQ(run_for(OTHER_MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
-    EXPECT_EQ(fires, 1);
-    runloop_timer_release(timer);
-}
-
 static void *add_elsewhere(void *unused) {
     (void)unused;
     runloop *loop = runloop_current();
@@ -91,23 +55,6 @@ TEST("R86 a timer is in one loop at a time, and can move when it has been remove
     runloop_add_timer(other_loop, timer_here, MODE);
     runloop_add_timer(other_loop, timer_here, OTHER_MODE);
     on_new_thread(add_elsewhere, NULL);
-    EXPECT_EQ(fires, 1);
-    runloop_timer_release(timer_here);
-}
-
-static void *hold_loop(void *unused) {
-    (void)unused;
-    EXPECT_EQ(runloop_add_timer(runloop_current(), timer_here, RUNLOOP_COMMON_MODES), 0);
-    EXPECT(runloop_contains_timer(runloop_current(), timer_here, RUNLOOP_COMMON_MODES));
-    return NULL;
-}
-
-TEST("R86 a timer whose loop's thread has ended can be added to another loop") {
-    timer_here = make_timer(runloop_now_ns(), 0, count_fire, NULL);
-    for (int i = 0; i < 3; i++)
-        on_new_thread(hold_loop, NULL);
-    EXPECT_EQ(runloop_add_timer(runloop_current(), timer_here, MODE), 0);
-    poll_mode(MODE);
     EXPECT_EQ(fires, 1);
     runloop_timer_release(timer_here);
 }
@@ -156,35 +103,6 @@ TEST("R86 a timer that moves itself to another, sleeping loop in its callback ti
     EXPECT(!runloop_contains_timer(runloop_current(), timer, MODE));
     stop_worker(&worker);
     runloop_timer_release(timer);
-}
-
-TEST("R87 a timer of another mode neither fires nor wakes the mode that runs") {
-    keep_mode(MODE);
-    trace_activities(MODE);
-    add_timer(OTHER_MODE, runloop_now_ns() + 5 * MS, 0, trace_fire, "other");
-    add_timer(OTHER_MODE, 0, 1, trace_fire, "often");
-    EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
-    EXPECT_TRACE("Entry T S W A Exit");
-}
-
-static void invalidate_and_go_on(runloop_timer *timer, void *info) {
-    trace((char *)info - 1);
-    runloop_timer_invalidate(timer);
-    runloop_timer_invalidate(timer);
-    EXPECT(!runloop_timer_is_valid(timer));
-    EXPECT(!runloop_timer_get_info(timer));
-    EXPECT_EQ(releases, 0);
-    trace("end");
-}
-
-TEST("R88 R89 a timer invalidated in its own callback is released once, after the callback has ended") {
-    runloop_timer *timer = make_counted(MS, invalidate_and_go_on);
-    runloop_add_timer(runloop_current(), timer, MODE);
-    runloop_add_timer(runloop_current(), timer, OTHER_MODE);
-    runloop_timer_release(timer);
-    EXPECT_EQ(run_for(MODE, 20 * SECOND), RUNLOOP_RESULT_FINISHED);
-    EXPECT_TRACE("-release end release");
-    EXPECT_EQ(retains, 1);
 }
 
 TEST("R88 invalidation removes the timer everywhere, clears its info and releases it once") {
@@ -264,20 +182,6 @@ TEST("R90 the next fire date of a mode is that of its earliest timer, or never")
     runloop_timer_invalidate(timers[2]);
     EXPECT_EQ(runloop_next_fire_date(loop, MODE), 700);
     EXPECT_EQ(runloop_next_fire_date(loop, RUNLOOP_DEFAULT_MODE), RUNLOOP_NEVER);
-}
-
-static void look_at_next_date(runloop_timer *timer, void *info) {
-    (void)timer;
-    EXPECT_EQ(runloop_next_fire_date(runloop_current(), MODE), (intptr_t)info);
-    fires++;
-}
-
-TEST("R90 the next fire date counts a timer that is firing") {
-    add_timer(MODE, 7, 0, look_at_next_date, (void *)7);
-    add_timer(MODE, 8, 0, look_at_next_date, (void *)8);
-    add_timer(MODE, runloop_now_ns() + 100 * SECOND, 0, NULL, NULL);
-    poll_mode(MODE);
-    EXPECT_EQ(fires, 2);
 }
 
 TEST("R112 an invalid timer reports what it was created with, except for its date and info, and refuses everything") {
