@@ -28,57 +28,11 @@ static runloop_source_config equal_config(const char *name) {
                                    .equal = same_name};
 }
 
-TEST("R60 sources without an equal function are different, however alike they are") {
-    begin();
-    struct actor *info = new_actor("s", NULL);
-    a = new_source((runloop_source_config){.context.info = info, .perform = source_acts});
-    b = new_source((runloop_source_config){.context.info = info, .perform = source_acts});
-    EXPECT_EQ(runloop_add_source(loop, a, "P"), 0);
-    EXPECT(!runloop_contains_source(loop, b, "P"));
-    EXPECT_EQ(runloop_add_source(loop, b, "P"), 0);
-    runloop_source_signal(a);
-    runloop_source_signal(b);
-    run("P", 0, false);
-    EXPECT_TRACE("s s -> TimedOut");
-}
-
-TEST("R60 of two equal sources a mode accepts only the first") {
-    begin();
-    a = new_source(equal_config("twin"));
-    b = new_source(equal_config("twin"));
-    EXPECT_EQ(runloop_add_source(loop, a, "P"), 0);
-    EXPECT_EQ(runloop_add_source(loop, b, "P"), -EEXIST);
-    EXPECT_TRACE("+twin@P");
-    EXPECT(runloop_contains_source(loop, a, "P"));
-    EXPECT(runloop_contains_source(loop, b, "P"));
-    runloop_source_signal(b); // The one that was not stored.
-    run("P", 0, true);
-    runloop_source_signal(a);
-    run("P", 0, true);
-    EXPECT_TRACE("-> TimedOut twin -> HandledSource");
-    EXPECT_EQ(runloop_add_source(loop, b, "Q"), 0); // Another mode accepts it.
-}
-
 static runloop_source *cancelled;
 
 static void note_cancelled(runloop_source *source, runloop *in, const char *mode, void *info) {
     (void)in, (void)mode, (void)info;
     cancelled = source;
-}
-
-TEST("R60 removing an equal source removes the stored one and calls the cancel of the one that was passed") {
-    begin();
-    runloop_source_config config = equal_config("twin");
-    config.cancel = note_cancelled;
-    a = new_source(config);
-    b = new_source(config);
-    runloop_add_source(loop, a, "P");
-    EXPECT_EQ(runloop_remove_source(loop, b, "P"), 0);
-    EXPECT(cancelled == b);
-    EXPECT(!runloop_contains_source(loop, a, "P"));
-    run("P", LONG, false);
-    EXPECT_TRACE("+twin@P -> Finished");
-    EXPECT_EQ(runloop_add_source(loop, b, "P"), 0);
 }
 
 TEST("R19 R60 removing an equal source from the pseudo-mode calls the cancel of the one that was passed") {
