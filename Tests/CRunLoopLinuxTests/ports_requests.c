@@ -203,6 +203,23 @@ TEST("deadlines answer in order, not before, and a reply prevents them") {
     end_port(asker);
 }
 
+TEST("a deadline is brought forward by a later request, and one that was cancelled brings no other forward") {
+    runloop_port *port = add_port(), *asker = add_answers();
+    EXPECT_EQ(runloop_remove_source(runloop_port_get_loop(port), port, MODE), 0);
+    int64_t now = runloop_now_ns();
+    struct answer far = {0}, cancelled = {0}, near = {0};
+    ask_until(port, asker, "far", now + 3600 * SECOND, &far);
+    ask_until(port, asker, "near", now + 100 * MS, &near);
+    EXPECT_EQ(runloop_port_cancel(asker, ask_until(port, asker, "cancelled", now + 10 * MS, &cancelled)), 0);
+    RUN_UNTIL(MODE, near.replies);
+    EXPECT(runloop_now_ns() >= now + 100 * MS);
+    EXPECT_ANSWER(near, -ETIMEDOUT);
+    EXPECT_EQ(far.replies, 0);
+    EXPECT_DISCARDED(cancelled);
+    end_port(port);
+    end_port(asker);
+}
+
 TEST("a cancelled request is discarded, whether it waits, is being replied to or was replied to") {
     keeps_requests = true;
     runloop_port *port = add_port(), *asker = add_answers();
