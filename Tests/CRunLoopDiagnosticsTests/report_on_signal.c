@@ -39,6 +39,7 @@ static runloop_timer *add_far_timer(const char *its_name) {
 }
 
 static int count_threads(void) {
+    need_proc();
     int count = 0;
     DIR *tasks = opendir("/proc/self/task");
     REQUIRE(tasks);
