@@ -52,7 +52,7 @@ static runloop_child_exit exit_of(const siginfo_t *info, const struct kernel_usa
 }
 
 /// Of a process that is not ours to wait for.
-static runloop_child_exit exit_of_stranger(int pidfd) {
+static runloop_child_exit exit_of_other_process(int pidfd) {
     runloop_child_exit exit = {.end = RUNLOOP_CHILD_UNKNOWN};
     int status;
     if (!pidfd_exit_status(pidfd, &status))
@@ -107,10 +107,10 @@ HOLDS_LOCK static bool take_end(struct child *child) {
     // Called for a signal that is due, or a debugger keeps the end from us for now: then the source is called again.
     if (result == 0 && ended.si_pid == 0)
         return false;
-    // Of a stranger the kernel does not say here whether it has ended.
+    // Of a process that is not our child the kernel does not say here whether it has ended.
     if (result < 0 && poll(&(struct pollfd){.fd = child->object.descriptor, .events = POLLIN}, 1, 0) == 0)
         return false;
-    child->exit = result == 0 ? exit_of(&ended, &usage) : exit_of_stranger(child->object.descriptor);
+    child->exit = result == 0 ? exit_of(&ended, &usage) : exit_of_other_process(child->object.descriptor);
     child->has_ended = true;
     return true;
 }
