@@ -9,7 +9,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from driver.measure import TIMEOUT_S, Progress
+from driver.measure import TIMEOUT_S
+from driver.progress import Progress
 
 ALLOCATORS = re.compile(r"^(malloc|calloc|realloc|aligned_alloc|posix_memalign|memalign)(@|$)")
 OPERATIONS = {"w1": (200, 2200), "w3": (4096, 69632), "w5c": (20, 220)}
@@ -108,5 +109,5 @@ def count(groups, peers, skipped):
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for cell, peer, found in pool.map(count_one, [(peer, cell, tools, progress) for peer, cell in pairs]):
             counts[cell][peer] = found
-    progress.finish()
+    progress.finish("counts")
     return counts, [tool for tool in ("valgrind", "strace") if tool not in tools]

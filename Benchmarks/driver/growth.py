@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 
 from driver import peers
 from driver.counts import totals_of_callgrind
-from driver.measure import Progress
+from driver.progress import Progress
 from driver.picture import svg
 
 SIZES = [1, 10, 100, 1000, 10000, 100000, 1000000]
@@ -188,7 +188,7 @@ def count(program, wanted):
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         counts = dict(pool.map(one, wanted))
-    progress.finish()
+    progress.finish("counts")
     return counts
 
 
@@ -204,7 +204,7 @@ def measure(program):
         if (operation, size) in counts:
             figures["instructions"] = counts[operation, size]
         results.setdefault(operation.name, {})[size] = figures
-    progress.finish()
+    progress.finish("measurements")
     return results
 
 

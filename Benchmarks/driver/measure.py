@@ -4,34 +4,11 @@ import os
 import random
 import statistics
 import subprocess
-import sys
-import time
 
 from driver import peers, servers
+from driver.progress import Progress
 
 TIMEOUT_S = 60
-
-
-class Progress:
-    """One line that is rewritten on a terminal; elsewhere a line every ten seconds."""
-
-    def __init__(self, total):
-        self.total, self.done, self.start, self.last = total, 0, time.monotonic(), 0.0
-        self.rewrites = sys.stderr.isatty()
-
-    def step(self, what):
-        now = time.monotonic()
-        left = (now - self.start) / self.done * (self.total - self.done) if self.done else 0
-        text = f"  {self.done}/{self.total} {what}" + (f", about {left:.0f} s left" if self.done > 5 else "")
-        if self.rewrites:
-            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
-        elif now - self.last >= 10:
-            print(text, file=sys.stderr, flush=True)
-            self.last = now
-        self.done += 1
-
-    def finish(self):
-        print(("\r\033[K" if self.rewrites else "") + f"  {self.total} measurements in {time.monotonic() - self.start:.0f} s", file=sys.stderr)
 
 
 def parse(line):
@@ -77,7 +54,7 @@ def measure(groups, found, repetitions, milliseconds):
                     results[cell].pop(peer.name, None)
                 else:
                     results[cell].setdefault(peer.name, []).append(figures)
-    progress.finish()
+    progress.finish("measurements")
     return results, skipped
 
 

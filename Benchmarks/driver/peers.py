@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from driver.progress import Progress
+
 HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent
 OUT = ROOT / os.environ.get("BUILD", "build") / "bench"
@@ -25,7 +27,16 @@ VARIANTS = {"-thread": "BENCH_THREAD", "-precise": "BENCH_PRECISE"}
 
 
 class Absent(Exception):
-    """A peer that can't be built here, and why."""
+    """A peer that can't be had here, and why."""
+
+
+class Broken(SystemExit):
+    """A command that failed, with all that it said, which ends the program where nobody does without it."""
+
+    def __init__(self, command, output):
+        super().__init__(f"{' '.join(map(str, command))}\n{output}")
+        errors = [line.strip() for line in output.splitlines() if "error" in line.lower()]
+        self.reason = (errors or output.strip().splitlines() or [f"{command[0]} failed"])[0]
 
 
 def run(command, **more):
@@ -35,7 +46,7 @@ def run(command, **more):
 def succeed(command, **more):
     result = run(command, **more)
     if result.returncode:
-        raise SystemExit(f"{' '.join(map(str, command))}\n{result.stdout}{result.stderr}")
+        raise Broken(command, result.stdout + result.stderr)
     return result.stdout
 
 
@@ -93,27 +104,25 @@ def dispatch_flags():
     return ["-isystem", str(libraries), f"-L{linux}", f"-Wl,-rpath,{linux}", "-Wl,--no-as-needed", "-ldispatch", "-lBlocksRuntime"]
 
 
-SWIFT = ["-O", "-wmo", "-package-name", "RunLoopKit", "-parse-as-library", "-enable-upcoming-feature", "InternalImportsByDefault",
-         "-enable-upcoming-feature", "MemberImportVisibility", f"-I{ROOT}/Sources/CRunLoopCore/include"]
-
-
 def is_older(made, sources):
     return not made.exists() or made.stat().st_mtime < newest(sources)
 
 
-def overlay_flags(name, main, header):
-    """The overlay and a Swift file on it as objects, compiled like a release build of the package. `header`: what the file implements."""
+@functools.cache
+def swift_archive(product):
+    """A product of Benchmarks/Package.swift, with the overlay and the core in it: as SwiftPM builds a client's program for a release."""
+    toolchain()
+    command = ["swift", "build", "--package-path", HERE, "--scratch-path", OUT / "swift", "-c", "release", "-debug-info-format", "none",
+               "-j", str(os.cpu_count())]
+    succeed([*command, "--product", product])
+    return Path(succeed([*command, "--show-bin-path"]).strip()) / f"lib{product}.a"
+
+
+def swift_flags(product):
+    """For a program in C that is on such an archive."""
     linux = toolchain() / "linux"
-    sources = sorted((ROOT / "Sources" / "RunLoopKit").rglob("*.swift"))
-    overlay, peer = OUT / "RunLoopKit.o", OUT / f"{name}.o"
-    OUT.mkdir(parents=True, exist_ok=True)
-    if is_older(overlay, [*sources, Path(__file__)]):
-        succeed(["swiftc", *SWIFT, "-swift-version", "6", "-module-name", "RunLoopKit", "-emit-module", "-emit-module-path",
-                 OUT / "RunLoopKit.swiftmodule", "-emit-object", "-o", overlay, *sources])
-    if is_older(peer, [overlay, main, header]):
-        succeed(["swiftc", *SWIFT, "-swift-version", "5", "-module-name", name, f"-I{OUT}", f"-I{main.parent}", "-emit-object", "-o", peer, main])
     libraries = ["-lswiftCore", "-lswift_Concurrency", "-lswiftGlibc", "-lswiftSynchronization"]
-    return [next(linux.glob("*/swiftrt.o")), peer, overlay, *core_flags(), f"-L{linux}", f"-Wl,-rpath,{linux}", *libraries]
+    return [next(linux.glob("*/swiftrt.o")), swift_archive(product), f"-L{linux}", f"-Wl,-rpath,{linux}", *libraries]
 
 
 def clang():
@@ -137,7 +146,7 @@ def recipe(name):
     if name == "cf":
         return clang(), "cf", ["-fblocks", toolchain_version(), *dispatch_flags(), "-lFoundation"]
     if name == "ours-swift":
-        return compiler(), "ours_swift", overlay_flags("ours_swift_peer", HERE / "peers" / "ours.swift", HERE / "peer.h")
+        return compiler(), "ours_swift", swift_flags("OursSwiftPeer")
     if name == "ev":
         if not Path("/usr/include/ev.h").exists() and not Path("/usr/include/libev/ev.h").exists():
             raise Absent(f"no {PACKAGES[name]}; `make bench-deps` installs it")
@@ -185,12 +194,26 @@ class Peer:
         return [str(self.program), cell, *map(str, arguments)]
 
 
-def present(wanted):
-    """The peers that can be built, in order, and why the others are missing."""
-    peers, missing = [], {}
-    for name in wanted:
+def attempt(names, build_one, what):
+    """What `build_one` makes of each name, in order, and why others can't be had; the second reasons are faults of ours or of a library."""
+    made, absent, broken = {}, {}, {}
+    progress = Progress(len(names))
+    for name in names:
+        progress.step(f"building {what}{name}")
         try:
-            peers.append(Peer(name))
+            made[name] = build_one(name)
         except Absent as reason:
-            missing[name] = str(reason)
-    return peers, missing
+            absent[name] = str(reason)
+        except Broken as failure:
+            log = OUT / f"{what}{name}.log".replace(" ", "-")
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text(f"{failure}\n")
+            broken[name] = f"it does not build ({failure.reason}); {log} has the rest"
+    progress.finish("programs")
+    return made, absent, broken
+
+
+def present(wanted):
+    """The peers that can be built, in order, and why the others are missing: as they are not installed, and as they do not build."""
+    made, absent, broken = attempt(wanted, Peer, "")
+    return list(made.values()), absent, broken

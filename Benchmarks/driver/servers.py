@@ -32,7 +32,7 @@ def build_load():
 def build_server(name):
     """A server's program: the same protocols on each peer's loop."""
     if name == "ours-swift":
-        cc, loop, flags = peers.compiler(), [], peers.overlay_flags("ours_swift_server", LOOPS / "ours.swift", LOOPS / "loop.h")
+        cc, loop, flags = peers.compiler(), [], peers.swift_flags("OursSwiftServer")
     else:
         cc, main, flags = peers.recipe(name)
         loop = [LOOPS / f"{main}.c"]
@@ -45,17 +45,17 @@ def build_server(name):
     program = peers.OUT / f"server-{name}"
     parts = [*sources, *SERVERS.glob("*.h"), LOOPS / "loop.h", *[flag for flag in flags if isinstance(flag, Path)], Path(peers.__file__)]
     if peers.is_older(program, parts):
+        program.unlink(missing_ok=True)
         # Libraries come after what needs them.
         peers.succeed([cc, *peers.FLAGS, f"-I{SERVERS}", "-o", program, *sources, *flags])
     return program
 
 
 def build(found):
-    """Before anything is measured."""
+    """Before anything is measured. Gives those that do not build, and why."""
     build_load()
-    for peer in found:
-        if peer.name in NAMES:
-            build_server(peer.name)
+    _, _, broken = peers.attempt([peer.name for peer in found if peer.name in NAMES], build_server, "server ")
+    return broken
 
 
 def cores():
@@ -110,11 +110,14 @@ def once(peer, cell, milliseconds):
     """The figures of one server, started for it, or the reason why there are none."""
     if peer.name not in NAMES:
         return "not offered"
+    program = peers.OUT / f"server-{peer.name}"
+    if not program.exists():
+        return "its server does not build"
     _, protocol, connections = cell.split(",")
     if protocol == "http" and not shutil.which("wrk"):
         return "no wrk; `make bench-deps` installs it"
     servers, loads = cores()
-    server = pinned([peers.OUT / f"server-{peer.name}", protocol], servers)
+    server = pinned([program, protocol], servers)
     try:
         port = int(server.stdout.readline().removeprefix("port=") or 0)
         if not port:

@@ -8,7 +8,7 @@ import subprocess
 
 from driver import servers
 
-LOOPS = ["raw", "ours", "uv"]
+LOOPS = ["raw", "ours", "uv"]  # of which the caller takes away what is not installed
 MEGABYTES, COUNTED_MEGABYTES, LOAD_MS = 512, 4, 400
 TRANSFERS = [(kind, chunk) for kind in ("pipe", "socket") for chunk in (4096, 65536)]
 CONNECTIONS = [1, 50]

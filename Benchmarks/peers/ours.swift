@@ -184,7 +184,7 @@ private func withTimeout<Result>(
     }
 }
 
-private nonisolated(unsafe) let common = RunLoop.Source {}
+private let common = RunLoop.Source {}
 
 @_cdecl("peer_add_remove_common") func peerAddRemoveCommon(_ handle: OpaquePointer) {
     withLoop(handle) {
