@@ -15,7 +15,7 @@ ROOT = HERE.parent
 OUT = ROOT / os.environ.get("BUILD", "build") / "bench"
 # DWARF 4, because not every valgrind in use reads what a new clang writes.
 OPTIMIZED = ["-O2", "-gdwarf-4"]
-FLAGS = ["-std=gnu11", *OPTIMIZED, "-pthread", "-Wall", "-Wextra", "-Werror"]
+FLAGS = ["-std=gnu11", *OPTIMIZED, "-pthread", "-Wall", "-Wextra", *(["-Werror"] if os.environ.get("WERROR") else [])]
 PACKAGES = {
     "uv": "libuv1-dev", "ev": "libev-dev", "libevent": "libevent-dev", "glib": "libglib2.0-dev", "sdevent": "libsystemd-dev",
 }

@@ -10,7 +10,7 @@ LINUX := $(SOURCES)/CRunLoopLinux
 CC := gcc
 OPTIMIZE := -O1
 
-FLAGS := -std=gnu11 -D_GNU_SOURCE -g -fno-pie -Wall -Wextra -Werror -MMD -MP
+FLAGS := -std=gnu11 -D_GNU_SOURCE -g -fno-pie -Wall -Wextra $(if $(WERROR),-Werror) -MMD -MP
 SEEN := $(FLAGS) $(OPTIMIZE) -fsanitize=thread -DRUNLOOP_DEBUG -I$(CORE)/include
 
 CORE_OBJECTS := $(patsubst $(CORE)/src/%.c,$(OUT)/core/%.o,$(wildcard $(CORE)/src/*/*.c))
