@@ -161,7 +161,7 @@ private final class Relay: Sendable {
     /// A whole message, or what there is of a stream; `nil` if there is nothing now.
     private func receive() -> [UInt8]? {
         withoutFaults {
-            let size = kind == .stream ? Self.capacity : unsafe recv(origin, nil, 0, CInt(MSG_PEEK) | CInt(MSG_TRUNC))
+            let size = kind == .stream ? Self.capacity : recv(origin, nil, 0, CInt(MSG_PEEK) | CInt(MSG_TRUNC))
             if size < 0 { return nil }
             var isThere = false
             // Without a capacity it would be the empty array of all threads, whose count would be written.

@@ -108,7 +108,7 @@ import Testing
 
     @Test("An advance in an empty mode waits for real work")
     func realWorkInEmptyMode() async throws {
-        try await withVirtualTime { loop, time in
+        await withVirtualTime { loop, time in
             let start = time.now
             let answer = Guarded<RunLoop.Instant?>(nil)
             let work = time.beginRealWork()
@@ -280,7 +280,7 @@ import Testing
 
     @Test("Delays of a loop are measured by its time, whoever asks for them")
     func delaysFromElsewhere() async throws {
-        try await withVirtualTime { loop, time in
+        await withVirtualTime { loop, time in
             time.advance(by: .seconds(3600))
             let start = time.now
             let ticking = Task.detached { for await _ in loop.ticks(every: .seconds(60)) {} }

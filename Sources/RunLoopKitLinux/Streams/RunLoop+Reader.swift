@@ -226,7 +226,7 @@ extension RunLoop {
         /// - Parameter line: its end, without the line feed.
         private func text(of line: UnsafeRawBufferPointer, limit: Int) throws(RunLoop.Error) -> String {
             let hasReturn = unsafe (line.last ?? begun.last) == carriageReturn
-            let count = unsafe begun.count + line.count - (hasReturn ? 1 : 0)
+            let count = begun.count + line.count - (hasReturn ? 1 : 0)
             if count > limit { throw .lineTooLong }
             if begun.isEmpty {
                 return unsafe String(decoding: UnsafeRawBufferPointer(rebasing: line[..<count]), as: UTF8.self)
