@@ -1,0 +1,11 @@
+import RunLoopKit
+
+public struct Engine: Sendable {
+    public let loop: RunLoop
+
+    public init(on loop: RunLoop) { self.loop = loop }
+
+    public func start(_ timer: RunLoop.Timer) throws(RunLoop.Error) { try loop.add(timer, forMode: .common) }
+
+    @inlinable public func stop() { loop.stop() }
+}
