@@ -347,6 +347,12 @@ test-c: ## The C tests, a process for each, and a test for every rule
 	@Tests/bin/fuzz replay
 	@Tools/scripts/check-rules
 
+test-stranger: ## What one types first in a clone: a build without a warning, a test, a benchmark, a package that depends on this one
+	@Tests/bin/stranger
+
+test-dependants: ## Other packages depend on this one, by version and by path, under both build systems of SwiftPM
+	@Tests/bin/dependants
+
 test-first-steps: ## The first steps of the README, as it says, in an empty folder
 	@Tests/bin/first-steps
 
@@ -359,8 +365,8 @@ test-watch-campaign: ## 100,000 random changes of files: what was told is what i
 faults: ## Each allocation and each system call of scenarios for every capability fails once (NAMES="channel watched", LANGUAGES="c swift")
 	@LANGUAGES="$(LANGUAGES)" Tests/bin/faults $(NAMES)
 
-trust: ## A table of what the tests that look for losses have counted: half an hour; RECORD=1 writes docs/TRUST.md
-	@Tests/bin/trust
+trust: ## A table of what the tests that look for losses have counted: half an hour (NAMES=rules for a part); RECORD=1 writes docs/TRUST.md
+	@Tests/bin/trust $(NAMES)
 
 coverage: ## Which lines of the C libraries their tests run, a table (FILE=timer.c: those of such a file that they don't); RECORD=1 writes docs/TRUST.md
 	@Tests/bin/coverage
