@@ -1,9 +1,9 @@
 import RunLoopKit
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// A chat server on one thread: lines of text from each client go to all others.

@@ -2,9 +2,9 @@ import RunLoopKit
 import RunLoopKitLinux
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// Fetches a file by HTTP/1.1, as `wget -c` does: with a bar of progress, and from where an earlier fetch was interrupted.

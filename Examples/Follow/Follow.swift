@@ -1,9 +1,9 @@
 import RunLoopKit
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// Prints what is appended to files, as `tail -F` does: even after they were truncated, renamed, or deleted and created again,

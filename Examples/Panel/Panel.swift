@@ -2,9 +2,9 @@ import RunLoopKit
 import RunLoopKitLinux
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// Shows the last lines of a program above a bar with its state and for how long it has run.

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// The terminal on standard input and output. While it is taken, keys come at once and aren't shown, and nothing scrolls.

@@ -2,9 +2,9 @@ import RunLoopKit
 import RunLoopKitLinux
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// Runs a command, and again whenever a file below a folder has changed. What still runs of the former one is ended before, with all that it

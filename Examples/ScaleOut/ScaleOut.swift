@@ -1,9 +1,9 @@
 import RunLoopKit
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// An HTTP server with one loop per core. Each loop has a listening socket of its own on the same port, and the kernel spreads the

@@ -1,11 +1,11 @@
 import Synchronization
 
 #if canImport(Glibc)
-    import Glibc
-    private let stream = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+import Glibc
+private let stream = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
 #elseif canImport(Musl)
-    import Musl
-    private let stream = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK
+import Musl
+private let stream = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK
 #endif
 
 /// A failed system call, and its error.
@@ -80,9 +80,9 @@ final class Socket: Sendable {
     /// Inside the type, the name of the call would be the method above.
     private static func start(_ number: CInt) -> CInt {
         #if canImport(Glibc)
-            Glibc.listen(number, SOMAXCONN)
+        Glibc.listen(number, SOMAXCONN)
         #else
-            Musl.listen(number, SOMAXCONN)
+        Musl.listen(number, SOMAXCONN)
         #endif
     }
 }

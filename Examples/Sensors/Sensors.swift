@@ -1,9 +1,9 @@
 import RunLoopKit
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// Measures the load and the memory of this machine, and takes readings from a FIFO.

@@ -2,9 +2,9 @@ import RunLoopKit
 import RunLoopKitLinux
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// Keeps a program running: when it ends it is started again, after a pause that doubles each time. What it prints is printed

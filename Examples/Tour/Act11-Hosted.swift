@@ -1,9 +1,9 @@
 import RunLoopKit
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// In a program with a window, the thread belongs to a toolkit's loop. Ours is hosted there: the toolkit waits for one

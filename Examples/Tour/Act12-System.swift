@@ -2,9 +2,9 @@ import RunLoopKit
 import RunLoopKitLinux
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// What comes from the rest of the system: a changed file, a signal, the end of a child. Here one child causes all three.

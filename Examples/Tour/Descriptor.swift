@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// A file descriptor. Its opener closes it, after invalidating the sources that watch it.
@@ -21,9 +21,9 @@ struct Descriptor: Hashable, Sendable {
     /// A TCP socket that never blocks.
     static func makeSocket() throws(Mishap) -> Descriptor {
         #if canImport(Glibc)
-            let number = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        let number = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         #elseif canImport(Musl)
-            let number = socket(AF_INET, SOCK_STREAM, 0)
+        let number = socket(AF_INET, SOCK_STREAM, 0)
         #endif
         if number < 0 { throw Mishap(system: "socket") }
         let descriptor = Descriptor(number: number)

@@ -2,9 +2,9 @@ import RunLoopKit
 import RunLoopKitDiagnostics
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// One act of the tour.

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopDiagnostics
 public import RunLoopKit
 
@@ -26,3 +27,4 @@ extension RunLoop {
         }
     }
 }
+#endif

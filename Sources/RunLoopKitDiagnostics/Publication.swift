@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopDiagnostics
 public import RunLoopKit
 
@@ -51,3 +52,4 @@ extension RunLoop {
         }
     }
 }
+#endif

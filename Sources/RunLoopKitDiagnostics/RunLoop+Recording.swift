@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopDiagnostics
 public import RunLoopKit
 
@@ -33,3 +34,4 @@ extension RunLoop {
         return withExtendedLifetime(loops) { unsafe takeString(runloop_copy_trace(cores, cores.count)) } ?? ""
     }
 }
+#endif

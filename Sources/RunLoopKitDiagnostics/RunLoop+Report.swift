@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopDiagnostics
 public import RunLoopKit
 
@@ -31,3 +32,4 @@ extension RunLoop {
         unsafe takeString(runloop_copy_report(core, form.core)) ?? ""
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopDiagnostics
 public import RunLoopKit
 
@@ -105,3 +106,4 @@ extension RunLoop {
         return unsafe runloop_statistics_copy(core, &counted) == 0 ? Statistics(counted) : nil
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopDiagnostics
 public import RunLoopKit
@@ -39,3 +40,4 @@ private func copyTasks(of loop: OpaquePointer?) -> UnsafeMutablePointer<CChar>? 
     let lines = lister.lines
     return lines.isEmpty ? nil : unsafe strdup(lines.joined(separator: "\n"))
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopDiagnostics
 public import RunLoopKit
 
@@ -129,3 +130,4 @@ extension RunLoop {
         if result < 0 { throw Error(result: result, of: .thread, subject: "signal \(number)") }
     }
 }
+#endif

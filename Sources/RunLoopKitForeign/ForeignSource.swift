@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopForeign
 public import RunLoopKit
@@ -100,3 +101,4 @@ extension RunLoop {
         precondition(isCurrent, "A foreign source is added and removed on the thread of its loop.")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopForeign
 public import RunLoopKit
 internal import RunLoopKitCLibrary
@@ -87,3 +88,4 @@ final class GuestBox {
         return guest.check(wait)
     }
 }
+#endif

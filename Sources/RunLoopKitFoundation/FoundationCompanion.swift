@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopWaitSet
 internal import CoreFoundation
 internal import RunLoopKit
@@ -129,3 +130,4 @@ internal import RunLoopKit
         if source != nil { unsafe runloop__wait_set_update(&set, nil, 0, .max) }
     }
 }
+#endif

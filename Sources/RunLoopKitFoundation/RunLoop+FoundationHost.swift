@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CoreFoundation
 // Not used by name: it has the program linked with the library.
 internal import Foundation
@@ -154,3 +155,4 @@ extension RunLoopKit.RunLoop {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 public import RunLoopKitGLib
 
@@ -49,3 +50,4 @@ extension RunLoopKit.RunLoop {
         }
     }
 }
+#endif

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
+#if os(Linux)
 public import FoundationEssentials
 public import RunLoopKit
 
@@ -82,3 +83,4 @@ public func CFRunLoopPerformBlock(_ loop: CFRunLoop, _ mode: CFRunLoopMode, _ bl
 public func CFRunLoopPerformBlock(_ loop: CFRunLoop, _ mode: String, _ block: @escaping @Sendable () -> Void) {
     CFRunLoopPerformBlock(loop, CFRunLoopMode(mode), block)
 }
+#endif

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
+#if os(Linux)
 public import FoundationEssentials
 public import RunLoopKit
 
@@ -93,3 +94,4 @@ public func CFRunLoopTimerGetTolerance(_ timer: CFRunLoopTimer?) -> CFTimeInterv
 public func CFRunLoopTimerSetTolerance(_ timer: CFRunLoopTimer?, _ tolerance: CFTimeInterval) {
     timer?.tolerance = tolerance
 }
+#endif

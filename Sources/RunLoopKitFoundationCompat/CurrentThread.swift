@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 
 /// The object of the calling thread, which the thread retains.
@@ -51,3 +52,4 @@ enum CurrentThread {
         return name.split(separator: "/").last.map(String.init) == String(getpid())
     }
 }
+#endif

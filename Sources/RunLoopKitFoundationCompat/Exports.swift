@@ -1,13 +1,14 @@
+#if os(Linux)
 // The modules that a file gets on Linux by importing Foundation, and that it needs for `Date` and `TimeInterval`.
 @_exported public import Dispatch
 @_exported public import FoundationEssentials
 
 #if canImport(Glibc)
-    @_exported public import Glibc
+@_exported public import Glibc
 #elseif canImport(Musl)
-    @_exported public import Musl
+@_exported public import Musl
 #elseif canImport(Android)
-    @_exported public import Android
+@_exported public import Android
 #endif
 
 /// The protocol of Foundation's objects. Here it only means that something is an object, and has none of NSObject's methods. It
@@ -22,3 +23,4 @@ struct Unguarded<Object>: @unchecked Sendable {
         self.object = object
     }
 }
+#endif

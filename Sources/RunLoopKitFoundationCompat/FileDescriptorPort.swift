@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 /// A port that has an event whenever a file descriptor is ready. Foundation has no portable name for it.
@@ -52,3 +53,4 @@ private final class Call: @unchecked Sendable {
     // Written once, before any other code has this object.
     weak var port: FileDescriptorPort?
 }
+#endif

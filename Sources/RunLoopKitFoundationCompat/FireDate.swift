@@ -1,3 +1,4 @@
+#if os(Linux)
 import FoundationEssentials
 import RunLoopKit
 
@@ -62,3 +63,4 @@ struct FireDate: Sendable {
 func wallDate(of instant: Instant) -> Date {
     Date() + (instant - Instant.now).seconds
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 /// The namespace of `Name`. Foundation's class of this name is not offered; programs post `Notification` values.
 public enum NSNotification {
     /// The name of a notification.
@@ -74,3 +75,4 @@ func isSame(_ a: Any?, _ b: Any?) -> Bool {
 func asObject(_ value: Any) -> AnyObject? {
     type(of: value) is AnyObject.Type ? value as AnyObject : nil
 }
+#endif

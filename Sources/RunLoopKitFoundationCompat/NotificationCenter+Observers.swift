@@ -1,3 +1,4 @@
+#if os(Linux)
 public import FoundationEssentials
 internal import RunLoopKit
 internal import Synchronization
@@ -143,3 +144,4 @@ private enum NotificationObservers {
         }
     }
 }
+#endif

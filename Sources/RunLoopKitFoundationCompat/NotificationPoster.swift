@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import FoundationEssentials
 internal import RunLoopKit
 
@@ -104,3 +105,4 @@ final class NotificationPoster: @unchecked Sendable {
             || (entry.modes.contains(.common) && loop.isCommon(mode))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import FoundationEssentials
 internal import RunLoopKit
 
@@ -104,3 +105,4 @@ extension NotificationQueue: NSObjectProtocol, Hashable {
 
 @available(*, unavailable)
 extension NotificationQueue: @unchecked Sendable {}
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import FoundationEssentials
 internal import RunLoopKit
 internal import Synchronization
@@ -62,3 +63,4 @@ extension Port: NSObjectProtocol, Hashable {
     /// Hashes the port's identity. O(1).
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import FoundationEssentials
 internal import RunLoopKit
 
@@ -78,3 +79,4 @@ final class PortKeeper: Sendable {
         NotificationCenter.default.removeObserver(entry.watch)
     }
 }
+#endif

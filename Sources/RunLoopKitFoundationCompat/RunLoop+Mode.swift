@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 
 extension RunLoop {
@@ -54,3 +55,4 @@ extension RunLoop {
         public static let tracking = Mode(native: .tracking)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import FoundationEssentials
 internal import RunLoopKit
 
@@ -61,3 +62,4 @@ extension RunLoop {
         return true
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 // Rule numbers (R124, …) refer to docs/RULES.md.
@@ -81,3 +82,4 @@ extension RunLoop: NSObjectProtocol, Hashable, CustomStringConvertible {
 
 @available(*, unavailable, message: "Pass RunLoop.native, which is Sendable.")
 extension RunLoop: @unchecked Sendable {}
+#endif

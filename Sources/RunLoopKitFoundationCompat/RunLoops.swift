@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 
 /// One `RunLoop` of this module per `RunLoop` of RunLoopKit, for as long as its thread lives.
@@ -17,3 +18,4 @@ private func endCallOut(_ info: UnsafeMutableRawPointer?) {
     guard let info = unsafe info else { return }
     unsafe Unmanaged<RunLoop>.fromOpaque(info).takeRetainedValue().end()
 }
+#endif

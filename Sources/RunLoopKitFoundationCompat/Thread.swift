@@ -1,3 +1,4 @@
+#if os(Linux)
 public import FoundationEssentials
 internal import RunLoopKit
 
@@ -177,3 +178,4 @@ public final class ThreadDictionary {
     /// Removes all values.
     public func removeAllObjects() { withExtendedLifetime(values) { values = [:] } }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import FoundationEssentials
 internal import RunLoopKit
 
@@ -135,3 +136,4 @@ extension Timer: NSObjectProtocol, Hashable, CustomStringConvertible {
 
 @available(*, unavailable)
 extension Timer: @unchecked Sendable {}
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import FoundationEssentials
 internal import RunLoopKit
 internal import Synchronization
@@ -77,3 +78,4 @@ final class TimerPlan: Sendable {
         if wasMine { unsafe mine.release() }
     }
 }
+#endif

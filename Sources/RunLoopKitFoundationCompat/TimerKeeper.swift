@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 
 /// Keeps the timers of a loop, each until it is invalid or the loop's thread ends. Timers are released outside the lock,
@@ -32,3 +33,4 @@ final class TimerKeeper: Sendable {
         for timer in all.values { timer.object.leave(self) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKitCLibrary
 
 /// GLib's functions that a host calls. They are found in the process, because a program whose loop is GLib's has linked that: so the product
@@ -63,3 +64,4 @@ internal import RunLoopKitCLibrary
         unsafe unixFDSourceNew = find("g_unix_fd_source_new")
     }
 }
+#endif

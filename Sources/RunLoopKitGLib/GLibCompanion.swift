@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 internal import RunLoopKitCLibrary
 
@@ -191,3 +192,4 @@ private enum CompanionSource {
         return unsafe Unmanaged<GLibCompanion>.fromOpaque(owner).takeUnretainedValue()
     }
 }
+#endif

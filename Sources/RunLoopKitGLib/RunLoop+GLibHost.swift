@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop {
@@ -114,3 +115,4 @@ extension RunLoop {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopExecutors
 internal import CRunLoopOverlay
@@ -19,57 +20,58 @@ package enum Fallback {
 
 #if compiler(<6.4)
 
-    @_spi(ExperimentalCustomExecutors) internal import _Concurrency
+@_spi(ExperimentalCustomExecutors) internal import _Concurrency
 
-    /// The installation of executors, when the program is loaded, and the proof that the runtime uses them.
-    package enum Installation {
-        package static func begin(
-            _ factory: any ExecutorFactory.Type, ofTasks defaultExecutor: (any TaskExecutor)?, product: StaticString
-        ) {
-            let jobs = MainLoopJobs.shared
-            guard jobs.isOnThread else { return Fallback.begin(product: product, isMainActorFree: false) }
-            // From now on the end of the thread is noticed: it runs the jobs that are left.
-            _ = unsafe runloop_current()
-            unsafe jobs.defaultExecutor = defaultExecutor?.asUnownedTaskExecutor()
-            install(factory)
-            let isTakenForMainActor = MainActor.executor === MainLoopExecutor.shared
-            let isTakenForTasks = defaultExecutor.map { $0 === Task.defaultExecutor } ?? true
-            let probed: Set<MainLoopJobs.Executor> = defaultExecutor == nil ? [.main] : [.main, .byDefault]
-            if !isTakenForMainActor || !isTakenForTasks || !probesArrive(at: probed) {
-                let isMainActorFree = MainActor.executor === PlatformExecutorFactory.mainExecutor
-                Fallback.begin(product: product, isMainActorFree: isMainActorFree)
-            }
-            if isTakenForMainActor {
-                RunLoop.taskLister.withLock { $0 = TaskList.shared }
-                unsafe MainLoop.endSleep = { unsafe jobs.endSleep($0) }
-                jobs.whenRunsHaveEnded = MainQueueGuest.runsHaveEnded
-                jobs.whenNobodyRuns = MainQueueGuest.invite
-            }
+/// The installation of executors, when the program is loaded, and the proof that the runtime uses them.
+package enum Installation {
+    package static func begin(
+        _ factory: any ExecutorFactory.Type, ofTasks defaultExecutor: (any TaskExecutor)?, product: StaticString
+    ) {
+        let jobs = MainLoopJobs.shared
+        guard jobs.isOnThread else { return Fallback.begin(product: product, isMainActorFree: false) }
+        // From now on the end of the thread is noticed: it runs the jobs that are left.
+        _ = unsafe runloop_current()
+        unsafe jobs.defaultExecutor = defaultExecutor?.asUnownedTaskExecutor()
+        install(factory)
+        let isTakenForMainActor = MainActor.executor === MainLoopExecutor.shared
+        let isTakenForTasks = defaultExecutor.map { $0 === Task.defaultExecutor } ?? true
+        let probed: Set<MainLoopJobs.Executor> = defaultExecutor == nil ? [.main] : [.main, .byDefault]
+        if !isTakenForMainActor || !isTakenForTasks || !probesArrive(at: probed) {
+            let isMainActorFree = MainActor.executor === PlatformExecutorFactory.mainExecutor
+            Fallback.begin(product: product, isMainActorFree: isMainActorFree)
         }
-
-        private static func install<Factory: ExecutorFactory>(_ factory: Factory.Type) {
-            _createExecutors(factory: factory)
-        }
-
-        private static func probesArrive(at executors: Set<MainLoopJobs.Executor>) -> Bool {
-            Task { @MainActor in }
-            if executors.contains(.byDefault) { Task.detached {} }
-            return MainLoopJobs.shared.runProbes() == executors
+        if isTakenForMainActor {
+            RunLoop.taskLister.withLock { $0 = TaskList.shared }
+            unsafe MainLoop.endSleep = { unsafe jobs.endSleep($0) }
+            jobs.whenRunsHaveEnded = MainQueueGuest.runsHaveEnded
+            jobs.whenNobodyRuns = MainQueueGuest.invite
         }
     }
 
-    /// For at_load.c.
-    @c(runloop_install_main_actor)
-    func installMainActor() {
-        Installation.begin(MainActorExecutorFactory.self, ofTasks: nil, product: "RunLoopKitMainActor")
+    private static func install<Factory: ExecutorFactory>(_ factory: Factory.Type) {
+        _createExecutors(factory: factory)
     }
+
+    private static func probesArrive(at executors: Set<MainLoopJobs.Executor>) -> Bool {
+        Task { @MainActor in }
+        if executors.contains(.byDefault) { Task.detached {} }
+        return MainLoopJobs.shared.runProbes() == executors
+    }
+}
+
+/// For at_load.c.
+@c(runloop_install_main_actor)
+func installMainActor() {
+    Installation.begin(MainActorExecutorFactory.self, ofTasks: nil, product: "RunLoopKitMainActor")
+}
 
 #else
 
-    /// For at_load.c.
-    @c(runloop_install_main_actor)
-    func installMainActor() {
-        Fallback.begin(product: "RunLoopKitMainActor", isMainActorFree: true)
-    }
+/// For at_load.c.
+@c(runloop_install_main_actor)
+func installMainActor() {
+    Fallback.begin(product: "RunLoopKitMainActor", isMainActorFree: true)
+}
 
+#endif
 #endif

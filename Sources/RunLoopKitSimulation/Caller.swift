@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopSimulation
 internal import RunLoopKitTasks
 
@@ -16,3 +17,4 @@ extension CodePlace {
         return nil
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopSimulation
 
 /// Where a simulation may go one way or another: a seed decides, the journal of an earlier run, or a search through all ways. Used by one
@@ -156,3 +157,4 @@ private final class Priorities {
 
     private func rank(_ candidate: Int) -> Int { priorities[candidate] ?? 0 }
 }
+#endif

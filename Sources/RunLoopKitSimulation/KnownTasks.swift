@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 internal import RunLoopKitTasks
 
@@ -62,3 +63,4 @@ extension TaskWords {
         return "Task \(schedule.number(of: number)) awaits \(what) in \(place)"
     }
 }
+#endif

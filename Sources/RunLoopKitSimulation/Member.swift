@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopSimulation
 
 /// Who takes turns in a simulation: a loop on its thread, or a processor, which runs the jobs of tasks.
@@ -61,3 +62,4 @@ struct Candidate {
     func wait() { unsafe runloop_simulation_await_turn(word) }
     func give() { unsafe runloop_simulation_give_turn(word) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 internal import Synchronization
 
@@ -33,3 +34,4 @@ final class Owners: Sendable {
 }
 
 let owners = Owners()
+#endif

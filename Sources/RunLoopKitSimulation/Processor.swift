@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 
 /// A thread on which tasks of simulations run, of one at a time. It is used again, since a simulation is often shorter than the start of a thread.
@@ -27,3 +28,4 @@ final class Processor: @unchecked Sendable {
         }
     }
 }
+#endif

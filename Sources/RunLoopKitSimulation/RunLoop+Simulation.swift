@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopOverlay
 internal import CRunLoopSimulation
@@ -288,3 +289,4 @@ private final class Place: Sendable {
         if member == 0 && schedule.isOver { RunLoop.current.stop(remembered: true) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 package import RunLoopKit
 internal import RunLoopKitCLibrary
 
@@ -113,3 +114,4 @@ package struct Runs: Sendable {
 func environmentNumber(_ name: String) -> UInt64? {
     unsafe getenv(name).flatMap { unsafe UInt64(String(cString: $0)) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopOverlay
 internal import CRunLoopSimulation
@@ -24,3 +25,4 @@ extension Schedule {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopSimulation
 internal import RunLoopKitTasks
 
@@ -39,3 +40,4 @@ extension Schedule {
 extension String {
     fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }
+#endif

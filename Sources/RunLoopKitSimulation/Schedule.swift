@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopSimulation
 internal import RunLoopKit
 internal import RunLoopKitCLibrary
@@ -376,3 +377,4 @@ private func isReadable(_ descriptor: Int32) -> Bool {
     var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&waited, 1, 0) == 1
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 /// Runs `body` in a simulation under each seed, until one makes it fail.
@@ -141,3 +142,4 @@ private final class ThreadExecutor: TaskExecutor {
         PosixThread.start("simulations") { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }.detach()
     }
 }
+#endif

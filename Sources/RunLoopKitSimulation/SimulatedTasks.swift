@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopSimulation
 internal import RunLoopKit
 internal import RunLoopKitTasks
@@ -200,3 +201,4 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
 
 /// The jobs of simulations that have ended before their tasks.
 private let abandoned = Guarded<[SimulatedTasks.Job]>([])
+#endif

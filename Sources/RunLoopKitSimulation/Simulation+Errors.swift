@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop.Simulation {
@@ -85,3 +86,4 @@ extension RunLoop.Simulation {
         public var description: String { "\(begin)\(what): \(file):\(line)." }
     }
 }
+#endif

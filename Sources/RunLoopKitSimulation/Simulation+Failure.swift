@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop.Simulation {
@@ -84,3 +85,4 @@ extension RunLoop.Simulation {
 extension Duration {
     fileprivate var inMicroseconds: String { "\(Int64(self / .microseconds(1))) µs" }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopSimulation
 public import RunLoopKit
 
@@ -80,3 +81,4 @@ extension RunLoop.Simulation {
         if faults.contains(.descriptorsRunOut) && schedule.choices.happens(percentage: 15) { throw .tooManyDescriptors }
     }
 }
+#endif

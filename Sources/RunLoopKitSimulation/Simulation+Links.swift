@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopSimulation
 public import RunLoopKit
 internal import RunLoopKitCLibrary
@@ -250,9 +251,9 @@ private func socketPair(_ kind: Relay.Kind) throws(RunLoop.Error) -> (CInt, CInt
     var ends: [CInt] = [-1, -1]
     let type = kind == .messages ? SOCK_DGRAM : SOCK_STREAM
     #if canImport(Glibc)
-        let flags = CInt(type.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let flags = CInt(type.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     #else
-        let flags = CInt(type) | CInt(SOCK_NONBLOCK) | CInt(SOCK_CLOEXEC)
+    let flags = CInt(type) | CInt(SOCK_NONBLOCK) | CInt(SOCK_CLOEXEC)
     #endif
     if unsafe socketpair(AF_UNIX, flags, 0, &ends) != 0 { throw RunLoop.Error(errorNumber: errno) }
     return (ends[0], ends[1])
@@ -265,3 +266,4 @@ func closeAll(_ descriptors: [CInt]) {
 extension RunLoop.Simulation {
     fileprivate var now: RunLoop.Instant { loop.clock.now }
 }
+#endif

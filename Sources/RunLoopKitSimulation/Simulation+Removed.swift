@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 // What version 0.1.0 had, so that the compiler says what to use instead.
@@ -14,3 +15,4 @@ extension RunLoop.Simulation.Report {
     @available(*, unavailable, message: "Write report.duration / report.runs.")
     public var durationPerRun: Duration { fatalError() }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop.Simulation {
@@ -30,3 +31,4 @@ extension RunLoop.Simulation {
 
     private func endWait(_ number: UInt) { _ = waits.withLock { $0.remove(number) } }
 }
+#endif

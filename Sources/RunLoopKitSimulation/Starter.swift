@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 
 /// A task that the simulation's thread goes on with: what is started in it has the locals of the task that made this, as it would have there.
@@ -21,3 +22,4 @@ final class Starter: TaskExecutor {
         self.work.withLock { $0 = nil }
     }
 }
+#endif

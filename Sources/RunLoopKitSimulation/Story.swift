@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopOverlay
 internal import CRunLoopSimulation
@@ -52,3 +53,4 @@ final class Story {
         lines.append("\(time) \(who) \(what)\(place.map { ", at \($0.line)" } ?? "")")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 internal import RunLoopKitSimulation
 
@@ -24,3 +25,4 @@ final class Findings: Sendable {
         try result.get()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 public import RunLoopKitSimulation
 public import XCTest
@@ -54,3 +55,4 @@ open class SimulationTestCase: XCTestCase {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 internal import RunLoopKitSimulation
 public import Testing
@@ -88,3 +89,4 @@ extension Findings {
         return nil
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopExecutors
 internal import RunLoopKit
 
@@ -167,3 +168,4 @@ private struct CodeName {
         return result + rest
     }
 }
+#endif

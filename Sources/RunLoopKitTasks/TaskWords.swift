@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopExecutors
 
 /// A job of the runtime's, by what Swift 6.3 has in it.
@@ -98,3 +99,4 @@ internal import CRunLoopExecutors
     package func retain() { _ = unsafe Unmanaged<AnyObject>.fromOpaque(words).retain() }
     package func release() { unsafe Unmanaged<AnyObject>.fromOpaque(words).release() }
 }
+#endif

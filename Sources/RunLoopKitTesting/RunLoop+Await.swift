@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopSimulation
 public import RunLoopKit
 
@@ -85,3 +86,4 @@ private struct RealInstant: Comparable {
 
     static func < (left: RealInstant, right: RealInstant) -> Bool { left.nanoseconds < right.nanoseconds }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop {
@@ -32,3 +33,4 @@ extension RunLoop {
 extension RunLoop.Mode {
     func checkIsOne() { precondition(self != .common, "A loop runs in one mode; the common modes are several.") }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopSimulation
 public import RunLoopKit
@@ -219,3 +220,4 @@ public func withVirtualTime<Value, Failure: Error>(
         try body(loop, RunLoop.VirtualTime())
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 public import RunLoopKit
 
@@ -64,3 +65,4 @@ private func endCallOut(_ info: UnsafeMutableRawPointer?) {
     guard let info = unsafe info else { return }
     unsafe Unmanaged<VirtualTimeOfLoop>.fromOpaque(info).takeRetainedValue().time?.leave()
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 /// Calls `body` on a new thread with that thread's loop, and returns or throws what it returned or threw.
@@ -74,3 +75,4 @@ private func end(_ thread: RunLoop.Thread) async {
         thread.join()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 /// What a task waits for: settled once, by whoever is first. Copies are the same answer. Sendable because the value is sent in, and taken by
 /// one task.
 package struct Answer<Value, Failure: Error>: @unchecked Sendable {
@@ -71,3 +72,4 @@ package struct Answer<Value, Failure: Error>: @unchecked Sendable {
         return try result.get()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 /// Tells those who wait for the end of a loop.
 package final class EndOfLoop: Sendable {
     private struct State {
@@ -50,3 +51,4 @@ package final class EndOfLoop: Sendable {
         await answer.wait(isolation: actor, onCancel: {})
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 
 /// An executor of a loop, of a subclass: the jobs that it has accepted and not begun, in order.
@@ -152,3 +153,4 @@ private struct Fifo {
         first = 0
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 /// A call that a task awaits and that no loop sees, as it is made on another thread. A loop whose time is virtual has it wait for such calls,
 /// and a simulation makes them itself.
 package enum OutsideWork {
@@ -31,3 +32,4 @@ package enum OutsideWork {
         return .outside(end: nil)
     }
 }
+#endif

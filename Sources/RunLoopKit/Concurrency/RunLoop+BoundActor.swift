@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop {
     /// An actor that is isolated by the thread of a loop. It says which loop, and has its executor from that.
     ///
@@ -77,3 +78,4 @@ extension RunLoop.BoundActor {
         }
     }
 }
+#endif

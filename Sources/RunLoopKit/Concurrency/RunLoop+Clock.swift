@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 
 extension RunLoop {
@@ -87,3 +88,4 @@ private final class EndOfSleep: Sendable {
         answer.settle(.failure(RunLoop.Error.loopFinished))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop {
     /// Runs the jobs of actors on this loop's thread, when the loop runs in a common mode. Make an actor's `unownedExecutor` from it:
     ///
@@ -74,3 +75,4 @@ struct LoopExecutors: Sendable {
         ofTasks = unsafe TasksOnLoop(core, end, modes: [.common])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop {
     /// Makes a closure for an item of `RunLoop.main` of one that is isolated to the main actor, and so can use its state.
     ///
@@ -43,3 +44,4 @@ extension RunLoop {
             "What is isolated to an actor is for the loop of that actor only: for the main actor, RunLoop.main.")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 /// What an item of a loop tells, as a sequence: the instants of a timer, the activities of a loop.
 ///
 /// Every iteration has an item of its own, which is invalidated when the iteration ends, at the latest when its iterator is released. Only the
@@ -25,3 +26,4 @@ package final class EndOfSequence<Element: Sendable>: Sendable {
         continuation.finish()
     }
 }
+#endif

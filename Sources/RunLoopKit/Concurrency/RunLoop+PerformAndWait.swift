@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import Synchronization
 
 extension RunLoop {
@@ -137,3 +138,4 @@ package final class AwaitedCall<Value, Failure: Error>: PostedCall, @unchecked S
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop {
     /// The state of a descriptor, as a sequence. There is an element when one of the conditions holds, and no other one before
     /// the next call of `next()`. So a consumer that reads a little at a time gets another element, and none arrives while it
@@ -20,3 +21,4 @@ extension RunLoop {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop {
     /// Calls `body`, which may block, on a thread of its own, and returns or throws what it returned or threw. The task waits, and
     /// blocks no thread: the loop, and all other tasks, go on.
@@ -28,3 +29,4 @@ extension RunLoop {
         return try await call.waitForBody(isolation: actor)
     }
 }
+#endif

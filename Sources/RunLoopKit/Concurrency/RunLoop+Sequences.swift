@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop {
     /// The instants of a timer, as a sequence: `for await tick in loop.ticks(every: .seconds(1)) { … }`.
     ///
@@ -35,3 +36,4 @@ extension RunLoop {
         }
     }
 }
+#endif

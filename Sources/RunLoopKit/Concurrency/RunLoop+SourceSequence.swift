@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop {
     /// What a source is called with, as a sequence.
     ///
@@ -119,3 +120,4 @@ private final class SourceWatch<Element: Sendable>: Sendable {
         watched.source.invalidate()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 /// Who runs the tasks of the main loop, and can list them: RunLoopKitMainActor, if the program has it.
 package protocol TaskLister: AnyObject, Sendable {
     var isListing: Bool { get set }
@@ -10,3 +11,4 @@ extension RunLoop {
     /// Set when the program is loaded.
     package static let taskLister = Guarded<(any TaskLister)?>(nil)
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 //===----------------------------------------------------------------------===//
 // How the core keeps what belongs to Swift: as a `void *` to an object, or as the two words of a closure.
 //
@@ -75,3 +76,4 @@ struct StoredClosure: ~Copyable {
 
     func callAsFunction() { body() }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 
 /// The process in which something was made. It is over in the children that fork off the process.
@@ -8,3 +9,4 @@ package struct ForkGeneration: Sendable {
 
     package var isOver: Bool { runloop_fork_generation() != number }
 }
+#endif

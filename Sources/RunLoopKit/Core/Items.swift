@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopOverlay
 
@@ -186,3 +187,4 @@ package func withInfoAtEndOfLoop<Object: AnyObject>(
 ) {
     if unsafe runloop_source_is_valid(source) { unsafe withInfo(info, as: type, body) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 /// Values in the order of their arrival, each with a number of its own, by which it can leave from anywhere. Each operation is O(1),
 /// amortized.
 package struct Line<Element> {
@@ -53,3 +54,4 @@ package struct Line<Element> {
         return order.removeAll().compactMap { elements[$0] }
     }
 }
+#endif

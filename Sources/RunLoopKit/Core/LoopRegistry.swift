@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 
 /// The objects of a class, one per C loop, for as long as the loop's thread lives: `RunLoop`, and the classes that other modules of
@@ -76,3 +77,4 @@ private func endCallOut(_ info: UnsafeMutableRawPointer?) {
     guard let info = unsafe info else { return }
     unsafe Unmanaged<RunLoop>.fromOpaque(info).takeRetainedValue().end.reach()
 }
+#endif

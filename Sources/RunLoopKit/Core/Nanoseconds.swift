@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 
 /// Times as the core counts them: `Int64` nanoseconds; instants are counted from the epoch of CLOCK_MONOTONIC. A time that does not
@@ -51,3 +52,4 @@ package enum Nanoseconds {
         return overflow ? .min : limit
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopOverlay
 
@@ -92,3 +93,4 @@ private func freePost(_ info: UnsafeMutableRawPointer?) {
     guard let info = unsafe info else { return }
     _ = unsafe StoredClosure.take(from: info)
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 /// Values in the order in which they were appended. The first can be removed, in O(1), amortized; what was removed is not kept.
 package struct Queue<Element> {
     /// From `start` on without gaps; `nil` before.
@@ -29,3 +30,4 @@ package struct Queue<Element> {
         return elements.compactMap(\.self)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import Synchronization
 
 extension RunLoop {
@@ -92,3 +93,4 @@ private final class State: Sendable {
         if loop.post(mode, {}) == -ErrorNumber.outOfMemory { outOfMemory() }
     }
 }
+#endif

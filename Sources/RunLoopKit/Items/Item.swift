@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 
 extension RunLoop {
@@ -168,3 +169,4 @@ extension StaticString {
         unsafe hasPointerRepresentation ? UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) : nil
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop {
     /// Surrounds what a loop does between two sleeps. `open` is called when a run begins and at each `beforeWaiting`, right after `close`;
     /// `close` is called at each `beforeWaiting` and when the run ends, with the value that `open` returned. A pool of temporary objects, or a
@@ -110,3 +111,4 @@ private final class Scopes<Scope>: OpenScopes, @unchecked Sendable {
         isBusy = false
     }
 }
+#endif

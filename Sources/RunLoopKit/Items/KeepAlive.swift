@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop {
     /// Keeps a mode from being empty (R23), so that a run in it sleeps while there is nothing to do, instead of finishing.
     ///
@@ -34,3 +35,4 @@ extension RunLoop {
         public func invalidate() { source.invalidate() }
     }
 }
+#endif

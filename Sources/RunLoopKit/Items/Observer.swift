@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 
 extension RunLoop {
@@ -84,3 +85,4 @@ extension RunLoop {
         public var repeats: Bool { unsafe runloop_observer_repeats(core) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop.Observer.Activities: CustomStringConvertible {
     /// The name of the activity, or the names, `[beforeTimers, exit]`; `all` in one word, and bits without a name as a number.
     public var description: String {
@@ -32,3 +33,4 @@ private func describe<Options: OptionSet>(
     if rest != 0 { names.append("0x" + String(rest, radix: 16)) }
     return names.count == 1 ? names[0] : "[" + names.joined(separator: ", ") + "]"
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 
 extension RunLoop {
@@ -223,3 +224,4 @@ extension RunLoop {
         package func pause() { unsafe runloop_source_set_events(core, runloop_readiness()) }
     }
 }
+#endif

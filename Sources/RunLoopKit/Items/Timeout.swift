@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopOverlay
 
@@ -95,3 +96,4 @@ extension RunLoop {
         return Timeout(timer)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 
 extension RunLoop {
@@ -141,3 +142,4 @@ extension RunLoop {
         public var missedTicks: Int { unsafe Int(clamping: runloop_timer_get_missed(core)) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 package import RunLoopKitCLibrary
 
 /// Another loop of the thread, Foundation's, which tells nobody what it waits for. Whoever hosts it therefore sleeps in it: the
@@ -46,3 +47,4 @@ package final class Companionship {
 package protocol CompanionsHost: AnyObject {
     func companionHasChanged()
 }
+#endif

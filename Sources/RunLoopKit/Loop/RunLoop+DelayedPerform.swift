@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 
 extension RunLoop {
@@ -27,3 +28,4 @@ extension RunLoop {
         return isAccepted
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop {
     /// Why the system, or a loop, refused something. Compare it with the constants below, which differ from one another: where one
     /// value of `errno` has several meanings, the call that failed decides which of them it is.
@@ -200,3 +201,4 @@ extension RunLoop.Error: CustomStringConvertible {
         }
     }
 }
+#endif

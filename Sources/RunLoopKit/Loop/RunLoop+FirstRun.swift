@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopOverlay
 internal import Synchronization
 
@@ -35,3 +36,4 @@ private enum FirstRun {
         return "A second ago a task added a timer or a source to a run loop that nobody has run since: \(place)."
     }
 }
+#endif

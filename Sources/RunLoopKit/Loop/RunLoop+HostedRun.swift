@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopOverlay
 
@@ -146,3 +147,4 @@ extension RunLoop {
         public static func serve() -> Bool { runloop_main_queue_serve() == 1 }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 
 extension RunLoop {
@@ -82,3 +83,4 @@ extension SuspendingClock.Instant {
         self = SuspendingClock().systemEpoch.advanced(by: .nanoseconds(instant.nanoseconds))
     }
 }
+#endif

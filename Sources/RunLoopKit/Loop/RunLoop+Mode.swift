@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopOverlay
 
@@ -93,3 +94,4 @@ extension RunLoop.Mode: CustomStringConvertible {
     /// The name.
     public var description: String { rawValue }
 }
+#endif

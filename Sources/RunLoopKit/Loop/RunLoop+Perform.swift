@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop {
     /// Calls `body` once on the loop's thread, when the loop runs in one of `modes`, and wakes the loop for it.
     ///
@@ -28,3 +29,4 @@ extension RunLoop {
         return false
     }
 }
+#endif

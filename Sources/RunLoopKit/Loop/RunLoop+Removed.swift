@@ -1,3 +1,4 @@
+#if os(Linux)
 // What version 0.1.0 had, so that the compiler says what to use instead.
 
 extension RunLoop {
@@ -47,3 +48,4 @@ extension RunLoop.Port {
     @available(*, unavailable, renamed: "send(_:timeout:)")
     public func sendWaiting(_ request: sending Request) {}
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop {
     /// Runs one mode until a condition holds, at most until `deadline` (`nil`: without limit).
     ///
@@ -64,3 +65,4 @@ private final class WatchedCondition: @unchecked Sendable {
         return hasHeld
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopOverlay
 
@@ -178,3 +179,4 @@ extension RunLoop {
         set { runloop_set_diagnostics_enabled(newValue) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import Synchronization
 
 extension RunLoop {
@@ -180,3 +181,4 @@ private func serve(
         _ = loop.run(.default, limit: Nanoseconds.never)
     } while !request.isMade.load(ordering: .sequentiallyConsistent)
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 
 // Rule numbers (R1, R36, …) refer to docs/RULES.md. The pages of the documentation leave them out.
@@ -114,3 +115,4 @@ extension RunLoop: CustomStringConvertible {
     /// may change. O(items).
     public var description: String { unsafe takeString(runloop_copy_description(core)) ?? "RunLoop" }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 /// A hosted run that the hosts of a thread share, such as GLib's loop and Foundation's: whichever of them runs lets it go on.
 extension RunLoop.HostedRun {
     struct WeakHost {
@@ -90,3 +91,4 @@ extension LoopHost {
         detach()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKitCLibrary
 
 // Only the files of this folder need the C library.
@@ -146,3 +147,4 @@ package func outOfMemory() -> Never {
         }
     }
 }
+#endif

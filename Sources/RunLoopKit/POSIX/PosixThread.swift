@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKitCLibrary
 
 /// A thread of the operating system, to be joined or detached once, by any thread: hence Sendable.
@@ -15,21 +16,21 @@ package struct PosixThread: @unchecked Sendable {
         }
         let info = unsafe retainedInfo(ThreadBox(name: name, body))
         #if canImport(Glibc)
-            var thread = pthread_t()
-            let result = unsafe pthread_create(&thread, &attributes, { unsafe threadCallOut($0) }, unsafe info)
-            guard result == 0 else {
-                unsafe releaseInfo(info)
-                throw RunLoop.Error(result: -result, of: .thread)
-            }
-            self.thread = thread
+        var thread = pthread_t()
+        let result = unsafe pthread_create(&thread, &attributes, { unsafe threadCallOut($0) }, unsafe info)
+        guard result == 0 else {
+            unsafe releaseInfo(info)
+            throw RunLoop.Error(result: -result, of: .thread)
+        }
+        self.thread = thread
         #else
-            var thread: pthread_t?
-            let result = pthread_create(&thread, &attributes, { threadCallOut($0) }, info)
-            guard result == 0, let thread else {
-                releaseInfo(info)
-                throw RunLoop.Error(result: -result, of: .thread)
-            }
-            self.thread = thread
+        var thread: pthread_t?
+        let result = pthread_create(&thread, &attributes, { threadCallOut($0) }, info)
+        guard result == 0, let thread else {
+            releaseInfo(info)
+            throw RunLoop.Error(result: -result, of: .thread)
+        }
+        self.thread = thread
         #endif
     }
 
@@ -93,3 +94,4 @@ private func threadCallOut(_ info: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
     box.body()
     return nil
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop {
     /// Receives messages on the thread of a loop, and replies to them. Values are handed over as they are: nothing is encoded or copied.
     ///
@@ -121,3 +122,4 @@ extension RunLoop {
         case cancelled
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 package typealias PortAnswer<Value> = Answer<Value, RunLoop.PortError>
 
 extension Answer where Failure == RunLoop.PortError {
@@ -22,3 +23,4 @@ extension Answer where Failure == RunLoop.PortError {
         if isOpen && withdraw() { settle(.failure(error)) }
     }
 }
+#endif

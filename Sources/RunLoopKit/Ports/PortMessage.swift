@@ -1,3 +1,4 @@
+#if os(Linux)
 extension RunLoop.Port {
     /// A message that a port has received. It can't be copied: who has it replies, or destroys it and thereby tells the asker that there
     /// will be no reply. It can be handed to another thread, or kept.
@@ -30,3 +31,4 @@ extension RunLoop.Port {
 }
 
 extension RunLoop.Port.Message: Sendable where Request: Sendable {}
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 /// A port: its messages, and the source by which the loop is told of them.
 ///
 /// What is beyond the capacity belongs to tasks that wait: a message without a reply *admits* its sender when it gets within the capacity, and a
@@ -150,3 +151,4 @@ final class PortState<Request, Reply>: @unchecked Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 public import RunLoopKit
@@ -53,3 +54,4 @@ extension RunLoop {
         public func invalidate() { source.invalidate() }
     }
 }
+#endif

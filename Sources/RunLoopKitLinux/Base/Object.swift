@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 internal import RunLoopKit
@@ -41,3 +42,4 @@ func withBytes<Result>(_ bytes: some Collection<UInt8>, _ body: (UnsafePointer<U
     unsafe bytes.withContiguousStorageIfAvailable { unsafe body($0.baseAddress, $0.count) }
         ?? Array(bytes).withUnsafeBufferPointer { unsafe body($0.baseAddress, $0.count) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 /// What one call after another takes from somewhere, as a sequence, until there is `nil`. What an iteration has not taken stays there.
 struct PulledSequence<Origin, Element, Failure: Error>: AsyncSequence {
     typealias Pull = @Sendable (Origin, isolated (any Actor)?) async throws(Failure) -> Element?
@@ -27,3 +28,4 @@ struct PulledSequence<Origin, Element, Failure: Error>: AsyncSequence {
 }
 
 extension PulledSequence: Sendable where Origin: Sendable {}
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 
 /// Tasks that wait for a value, in the order of their arrival. Part of a state that a lock protects: tasks are resumed without the lock. Who takes a task
@@ -30,3 +31,4 @@ internal import RunLoopKit
             isolation: actor)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 public import RunLoopKit
@@ -234,3 +235,4 @@ extension RunLoop {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop {
@@ -72,3 +73,4 @@ extension RunLoop.ChannelError: CustomStringConvertible {
         }
     }
 }
+#endif

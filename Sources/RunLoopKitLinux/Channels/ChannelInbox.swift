@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 internal import RunLoopKit
@@ -76,3 +77,4 @@ extension RunLoop.ChannelError {
     /// What is no ordinary end of a sequence.
     fileprivate var failure: RunLoop.ChannelError? { self == .closed || self == .failed(.loopFinished) ? nil : self }
 }
+#endif

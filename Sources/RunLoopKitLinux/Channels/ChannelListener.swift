@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 public import RunLoopKit
@@ -112,3 +113,4 @@ private final class ChannelKeeper: @unchecked Sendable {
         for channel in channels?.values.map(\.self) ?? [] { channel.invalidate() }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopLinux
 public import RunLoopKit
 internal import Synchronization
@@ -102,3 +103,4 @@ extension RunLoop.Channel {
         }
     }
 }
+#endif

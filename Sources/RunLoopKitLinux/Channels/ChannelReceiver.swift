@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 internal import RunLoopKit
@@ -172,3 +173,4 @@ extension runloop_channel_config {
         unsafe allows_any_user = options.allowsAnyUser
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 
 /// The tasks that wait until a channel takes their messages, in a line. The loop's thread sends for them when there is space, so a task is
@@ -71,3 +72,4 @@ final class ChannelSenders: Sendable {
         result < 0 ? .failure(RunLoop.ChannelError(result: result)) : .success(())
     }
 }
+#endif

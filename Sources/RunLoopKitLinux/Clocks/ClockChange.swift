@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 public import RunLoopKit
@@ -65,3 +66,4 @@ extension RunLoop.Source {
         }
     }
 }
+#endif

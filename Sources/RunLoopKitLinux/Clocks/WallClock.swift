@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop {
@@ -49,3 +50,4 @@ extension RunLoop {
     /// The wall clock, whose sleeps end only when the loop runs in `mode`. Any thread. O(1).
     public func wallClock(inMode mode: Mode) -> WallClock { WallClock(loop: self, mode: mode) }
 }
+#endif

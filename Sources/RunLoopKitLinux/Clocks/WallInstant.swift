@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopLinux
 public import RunLoopKit
 
@@ -77,3 +78,4 @@ extension RunLoop {
         public static func < (left: WallInstant, right: WallInstant) -> Bool { left.nanoseconds < right.nanoseconds }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 public import RunLoopKit
@@ -134,3 +135,4 @@ extension RunLoop.FileChange.Scope {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopLinux
 public import RunLoopKit
 
@@ -72,3 +73,4 @@ extension RunLoop.Shutdown {
         }
     }
 }
+#endif

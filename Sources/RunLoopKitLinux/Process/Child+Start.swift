@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopLinux
 public import RunLoopKit
 
@@ -114,3 +115,4 @@ extension RunLoop.Child {
     /// Its pid; 0 if it was made from a pidfd. Of an adopted child that has not been reaped the number is nobody else's. O(1).
     public var process: Int32 { unsafe runloop_child_get_pid(source.core) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 public import RunLoopKit
@@ -251,3 +252,4 @@ extension RunLoop.Child.Exit {
                 peakMemory: Int(exit.peak_memory_bytes)) : nil
     }
 }
+#endif

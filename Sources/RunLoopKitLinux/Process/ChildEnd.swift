@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 
 /// The end of a child, for tasks that wait for it.
@@ -48,3 +49,4 @@ final class ChildEnd: Sendable {
         }
     }
 }
+#endif

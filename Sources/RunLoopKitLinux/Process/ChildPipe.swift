@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 internal import RunLoopKitCLibrary
 
@@ -100,3 +101,4 @@ func openFile(_ path: String, writing: Bool, appending: Bool) throws(RunLoop.Err
         unsafe pointer.deallocate()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop.Child {
@@ -130,3 +131,4 @@ final class ChildPipes: Sendable {
         withExtendedLifetime(released) {}
     }
 }
+#endif

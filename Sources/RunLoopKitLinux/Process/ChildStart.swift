@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 internal import RunLoopKit
@@ -117,3 +118,4 @@ internal import RunLoopKit
         return unsafe core
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 public import RunLoopKit
@@ -98,3 +99,4 @@ extension RunLoop.Source {
         }
     }
 }
+#endif

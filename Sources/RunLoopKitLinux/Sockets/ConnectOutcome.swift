@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 internal import RunLoopKit
@@ -113,3 +114,4 @@ private func withTexts(_ texts: [String?], _ body: ([UnsafePointer<CChar>?]) -> 
     }
     return unsafe add(to: [])
 }
+#endif

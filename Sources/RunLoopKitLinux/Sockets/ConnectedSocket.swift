@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 internal import RunLoopKitCLibrary
 internal import Synchronization
@@ -83,3 +84,4 @@ func unreadCount(of descriptor: CInt) -> CInt {
 
 /// A function, because Swift's files outside this folder have no C library.
 func closeDescriptor(_ descriptor: CInt) { close(descriptor) }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import RunLoopKit
 internal import Synchronization
@@ -185,3 +186,4 @@ final class ConnectionLimits: Sendable {
         return nil
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 
 /// The connections of a listener that nobody has taken yet, or the tasks that wait for one, or the handler of all.
@@ -139,3 +140,4 @@ final class ConnectionQueue: Sendable {
         for index in unsafe waiters.indices { unsafe waiters[index].resume(returning: end) }
     }
 }
+#endif

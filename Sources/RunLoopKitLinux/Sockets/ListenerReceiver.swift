@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 internal import RunLoopKit
@@ -92,3 +93,4 @@ final class ListenerReceiver: Sendable {
         }
     }
 }
+#endif

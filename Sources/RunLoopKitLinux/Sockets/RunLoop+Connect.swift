@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop.Connection {
@@ -69,3 +70,4 @@ extension RunLoop.Connection {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 public import RunLoopKit
@@ -154,3 +155,4 @@ func address(ofSocket descriptor: CInt, isPeer: Bool) -> String {
             decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[..<Int(length)]), as: UTF8.self)
     }
 }
+#endif

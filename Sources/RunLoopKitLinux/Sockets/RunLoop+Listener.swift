@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 public import RunLoopKit
@@ -155,3 +156,4 @@ extension RunLoop.Listener.InheritedSocket {
         fileDescriptor = socket.descriptor
     }
 }
+#endif

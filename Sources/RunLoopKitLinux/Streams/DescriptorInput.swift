@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 internal import RunLoopKitCLibrary
 
@@ -52,3 +53,4 @@ func firstOffset(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
     guard let start = bytes.baseAddress, let found = unsafe memchr(start, CInt(byte), bytes.count) else { return nil }
     return unsafe UnsafeRawPointer(found) - start
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 
 /// The source in a loop of an iteration over the input of a descriptor, and the buffer into which the loop's thread reads.
@@ -182,3 +183,4 @@ internal import RunLoopKit
 
     private func invalidateSource() { state.withLock { $0.source.take() }?.invalidate() }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 
 /// The parameters of an input: what readers and the sequences of chunks, bytes and lines have in common.
@@ -98,3 +99,4 @@ struct MarkedLineSequence: AsyncSequence, Sendable {
         }
     }
 }
+#endif

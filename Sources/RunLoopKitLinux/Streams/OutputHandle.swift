@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import CRunLoopCore
 internal import CRunLoopLinux
 internal import RunLoopKit
@@ -66,3 +67,4 @@ struct OutputHandle: Sendable {
     var waitingCount: Int { unsafe runloop_output_get_waiting(core) }
     var lastMove: Int64 { unsafe runloop_output_get_moved_ns(core) }
 }
+#endif

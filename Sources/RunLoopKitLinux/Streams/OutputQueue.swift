@@ -1,3 +1,4 @@
+#if os(Linux)
 internal import RunLoopKit
 
 /// The tasks that wait for an output: those that write, in a line, and those that wait for its end.
@@ -193,3 +194,4 @@ final class OutputQueue: Sendable {
         for index in unsafe waiters.indices { unsafe waiters[index].resume(returning: .changed) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop {
@@ -60,3 +61,4 @@ extension RunLoop {
 /// An iterator points into the buffer of its iteration, which one task at a time uses.
 @available(*, unavailable)
 extension RunLoop.ByteSequence.Iterator: Sendable {}
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop {
@@ -79,3 +80,4 @@ extension RunLoop {
             input: InputOfDescriptor(self, descriptor, mode, bufferSize: bufferSize), limit: limit)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop {
@@ -9,3 +10,4 @@ extension RunLoop {
         case tooLong
     }
 }
+#endif

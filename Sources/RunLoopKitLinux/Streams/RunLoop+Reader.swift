@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop {
@@ -239,3 +240,4 @@ extension RunLoop {
 
 private let lineFeed = UInt8(ascii: "\n")
 private let carriageReturn = UInt8(ascii: "\r")
+#endif

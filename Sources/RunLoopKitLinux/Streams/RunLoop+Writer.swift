@@ -1,3 +1,4 @@
+#if os(Linux)
 public import RunLoopKit
 
 extension RunLoop {
@@ -195,3 +196,4 @@ extension RunLoop {
         private func reason(for error: RunLoop.Error) -> RunLoop.Error { socket?.failure ?? error }
     }
 }
+#endif
