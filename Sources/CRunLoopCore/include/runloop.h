@@ -20,7 +20,7 @@
 //  - Fairness: a drain performs at most 1,024 tasks, so that timers and descriptors are served even under a flood of tasks.
 //  - End of a loop: a loop ends with its thread. A run on a thread whose loop has ended or is ending gives -ESHUTDOWN.
 //  - Misuse: in builds with RUNLOOP_DEBUG an over-release, or a use after the last release, ends the program with a sentence.
-#ifndef RUNLOOP_H
+#if defined(__linux__) && !defined(RUNLOOP_H)
 #define RUNLOOP_H
 #include "runloop_set.h"
 #include <stdbool.h>

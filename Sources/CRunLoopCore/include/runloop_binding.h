@@ -1,6 +1,6 @@
 // runloop_binding.h — for libraries that are built on this one: an object of theirs for each loop, objects that are sources, and the
 // number of forks. Part of runloop.h, which includes it, and whose general rules hold.
-#ifndef RUNLOOP_BINDING_H
+#if defined(__linux__) && !defined(RUNLOOP_BINDING_H)
 #define RUNLOOP_BINDING_H
 #include "runloop.h"
 

@@ -1,6 +1,6 @@
 // runloop_clock.h — a loop whose time is the program's, not the machine's: for tests and simulations. Part of runloop.h, which includes it,
 // and whose general rules hold.
-#ifndef RUNLOOP_CLOCK_H
+#if defined(__linux__) && !defined(RUNLOOP_CLOCK_H)
 #define RUNLOOP_CLOCK_H
 #include "runloop.h"
 

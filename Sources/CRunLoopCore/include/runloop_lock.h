@@ -4,7 +4,7 @@
 // A fork may leave a lock held by a thread that the child does not have. So the word says in which generation it is held, and a word of
 // another generation is no obstacle. Taking it pairs (acquire) with giving it (release). Never taken by a signal handler, and never held
 // while user code runs.
-#ifndef RUNLOOP_LOCK_SHARED_H
+#if defined(__linux__) && !defined(RUNLOOP_LOCK_SHARED_H)
 #define RUNLOOP_LOCK_SHARED_H
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // runloop_observer.h — observers: items that are notified of what a loop does. Part of runloop.h,
 // which includes it, and whose general rules hold.
-#ifndef RUNLOOP_OBSERVER_H
+#if defined(__linux__) && !defined(RUNLOOP_OBSERVER_H)
 #define RUNLOOP_OBSERVER_H
 #include "runloop.h"
 

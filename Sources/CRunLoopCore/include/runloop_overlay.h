@@ -2,7 +2,7 @@
 // runloop_overlay.h — what the Swift overlay shares with the core beside runloop.h, and nobody else: it is built with the core, in
 // one package. Not installed, not exported from the shared library, and free to change.
 //===----------------------------------------------------------------------===//
-#ifndef RUNLOOP_OVERLAY_H
+#if defined(__linux__) && !defined(RUNLOOP_OVERLAY_H)
 #define RUNLOOP_OVERLAY_H
 
 #include "runloop.h"

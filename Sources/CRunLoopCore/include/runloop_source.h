@@ -1,6 +1,6 @@
 // runloop_source.h — sources: items that are called when they were signalled, a descriptor is ready, or a deadline has passed. Part of
 // runloop.h, which includes it, and whose general rules hold.
-#ifndef RUNLOOP_SOURCE_H
+#if defined(__linux__) && !defined(RUNLOOP_SOURCE_H)
 #define RUNLOOP_SOURCE_H
 #include "runloop.h"
 

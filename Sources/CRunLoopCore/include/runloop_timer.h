@@ -1,6 +1,6 @@
 // runloop_timer.h — timers: items that are called at an instant, once or repeatedly. Part of runloop.h,
 // which includes it, and whose general rules hold.
-#ifndef RUNLOOP_TIMER_H
+#if defined(__linux__) && !defined(RUNLOOP_TIMER_H)
 #define RUNLOOP_TIMER_H
 #include "runloop.h"
 

@@ -1,7 +1,7 @@
 // runloop_diagnostics.h — what loops do and have, to look at: statistics, traces, reports, a watchdog. The header of
 // librunloop-diagnostics, built on the public interface of librunloop (runloop_inspect.h), whose general rules hold here too. Nothing of it
 // costs anything before it is started for a loop.
-#ifndef RUNLOOP_DIAGNOSTICS_H
+#if defined(__linux__) && !defined(RUNLOOP_DIAGNOSTICS_H)
 #define RUNLOOP_DIAGNOSTICS_H
 #include "runloop_publish.h"
 #include "runloop_recorder.h"

@@ -1,5 +1,5 @@
 // runloop_publish.h — a process that lets itself be looked at while it runs, by runloop-top and others. Part of runloop_diagnostics.h.
-#ifndef RUNLOOP_PUBLISH_H
+#if defined(__linux__) && !defined(RUNLOOP_PUBLISH_H)
 #define RUNLOOP_PUBLISH_H
 #include "runloop.h"
 

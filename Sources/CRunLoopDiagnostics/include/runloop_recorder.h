@@ -1,5 +1,5 @@
 // runloop_recorder.h — what loops did lately, event by event, as a timeline for Perfetto or chrome://tracing. Part of runloop_diagnostics.h.
-#ifndef RUNLOOP_RECORDER_H
+#if defined(__linux__) && !defined(RUNLOOP_RECORDER_H)
 #define RUNLOOP_RECORDER_H
 #include "runloop.h"
 

@@ -1,5 +1,5 @@
 // runloop_report.h — a loop explained: why it is alive, why it doesn't sleep, what has waited longest. Part of runloop_diagnostics.h.
-#ifndef RUNLOOP_REPORT_H
+#if defined(__linux__) && !defined(RUNLOOP_REPORT_H)
 #define RUNLOOP_REPORT_H
 #include "runloop.h"
 

@@ -1,5 +1,5 @@
 // runloop_statistics.h — how much a loop does, and how long it takes: counts, and histograms of times. Part of runloop_diagnostics.h.
-#ifndef RUNLOOP_STATISTICS_H
+#if defined(__linux__) && !defined(RUNLOOP_STATISTICS_H)
 #define RUNLOOP_STATISTICS_H
 #include "runloop.h"
 

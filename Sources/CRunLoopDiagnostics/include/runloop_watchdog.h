@@ -1,5 +1,5 @@
 // runloop_watchdog.h — loops that hang, spin, or starve the main queue, noticed by a thread beside them. Part of runloop_diagnostics.h.
-#ifndef RUNLOOP_WATCHDOG_H
+#if defined(__linux__) && !defined(RUNLOOP_WATCHDOG_H)
 #define RUNLOOP_WATCHDOG_H
 #include "runloop_statistics.h"
 

@@ -1,5 +1,6 @@
 // activity.c — a loop's trace as a state.
 
+#ifdef __linux__
 #include "activity.h"
 
 #include <stdlib.h>
@@ -125,3 +126,4 @@ bool activity_is_in_queue_work(struct activity *activity) {
         count--;
     return count > 0;
 }
+#endif // __linux__

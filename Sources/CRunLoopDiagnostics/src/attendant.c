@@ -1,5 +1,6 @@
 // attendant.c — the thread that looks at loops from outside.
 
+#ifdef __linux__
 #include "attendant.h"
 
 #include <errno.h>
@@ -299,3 +300,4 @@ void attendant_give_watch(struct watch *watch) {
     give();
     wake();
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // callout.c — call-outs in words.
 
+#ifdef __linux__
 #include "callout.h"
 
 #include <dlfcn.h>
@@ -30,3 +31,4 @@ void callout_write(const struct callout *callout, char *text, size_t size) {
         snprintf(text, size, "%s %s without a name", kind == RUNLOOP_CALLOUT_OBSERVER ? "an" : "a",
                  callout_kind_names[kind]);
 }
+#endif // __linux__

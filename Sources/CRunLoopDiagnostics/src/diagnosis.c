@@ -1,5 +1,6 @@
 // diagnosis.c — a report in a sentence, and on standard error if nobody else wants it.
 
+#ifdef __linux__
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,3 +109,4 @@ void diagnosis_report(const struct watch *watch, runloop_diagnosis *diagnosis, c
     else
         write_to_standard_error(diagnosis);
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // followed.c — one tracer for all who follow a loop.
 
+#ifdef __linux__
 #include "followed.h"
 
 #include "attendant.h"
@@ -179,3 +180,4 @@ struct follower *followed_stop(enum role role) {
     }
     return stopped;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // histogram.c — log-linear buckets: a power of two is divided into eight parts.
 
+#ifdef __linux__
 #include "histogram.h"
 
 enum { PARTS = 8, PART_BITS = 3, FIRST_POWER = 6 };
@@ -59,3 +60,4 @@ int64_t runloop_histogram_quantile_ns(const runloop_histogram *histogram, double
     bool is_last = bucket == RUNLOOP_HISTOGRAM_BUCKETS - 1;
     return is_last || end_ns > histogram->max_ns ? histogram->max_ns : end_ns;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // publication.c — a socket that is served without ever waiting for who uses it.
 
+#ifdef __linux__
 #include "publication.h"
 
 #include <errno.h>
@@ -173,3 +174,4 @@ void publication_serve(struct publication *publication, const struct pollfd *pol
     if (polled[count - 1].revents)
         accept_client(publication);
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // publish.c — the process lets itself be looked at.
 
+#ifdef __linux__
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,3 +45,4 @@ int runloop_publish(const char *path) {
 void runloop_unpublish(void) {
     attendant_unpublish();
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // published_path.c — the folder of published processes.
 
+#ifdef __linux__
 #include "published_path.h"
 
 #include <errno.h>
@@ -26,3 +27,4 @@ int published_folder(char *folder, size_t size, bool is_to_be_made) {
     bool is_ours = S_ISDIR(file.st_mode) && file.st_uid == geteuid() && (file.st_mode & (S_IRWXG | S_IRWXO)) == 0;
     return is_ours ? 0 : -EPERM;
 }
+#endif // __linux__

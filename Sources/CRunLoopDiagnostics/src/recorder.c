@@ -1,5 +1,6 @@
 // recorder.c — a ring of the latest events of a loop.
 
+#ifdef __linux__
 #include "recorder.h"
 
 #include <pthread.h>
@@ -88,3 +89,4 @@ struct event *recorder_copy(struct recorder *recorder, uint32_t *count, struct r
     *count = copy ? there : 0;
     return copy;
 }
+#endif // __linux__

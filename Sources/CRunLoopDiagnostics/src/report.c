@@ -1,5 +1,6 @@
 // report.c — what there is to say about a loop, gathered.
 
+#ifdef __linux__
 #include "report.h"
 
 #include <errno.h>
@@ -241,3 +242,4 @@ char *runloop_copy_report(runloop *loop, runloop_report_form form) {
     free(findings.tasks);
     return report;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // report_json.c — a report for programs: one object on one line.
 
+#ifdef __linux__
 #include <inttypes.h>
 #include <string.h>
 
@@ -121,3 +122,4 @@ void report_write_json(FILE *text, const struct findings *findings) {
         write_statistics(text, &findings->statistics);
     fputc('}', text);
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // report_on_signal.c — a signal to the process asks for reports; its handler only passes that on.
 
+#ifdef __linux__
 #include <signal.h>
 
 #include "attendant.h"
@@ -42,3 +43,4 @@ int runloop_report_on_signal(int number, runloop_report_form form) {
         forms[number] = form_before;
     return error;
 }
+#endif // __linux__

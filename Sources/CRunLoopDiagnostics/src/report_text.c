@@ -1,5 +1,6 @@
 // report_text.c — a report for people.
 
+#ifdef __linux__
 #include <inttypes.h>
 #include <string.h>
 
@@ -187,3 +188,4 @@ void report_write_text(FILE *text, const struct findings *findings) {
     if (findings->has_statistics)
         write_statistics(text, &findings->statistics);
 }
+#endif // __linux__

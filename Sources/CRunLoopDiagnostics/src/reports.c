@@ -1,5 +1,6 @@
 // reports.c — the reports on all loops that are followed. They are made without a lock, of loops that are retained.
 
+#ifdef __linux__
 #include "reports.h"
 
 #include <stdio.h>
@@ -51,3 +52,4 @@ char *reports_copy(void) {
     free(reports);
     return NULL;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // stack.c — a thread is asked for its stack by a signal, and writes down the addresses of its frames.
 
+#ifdef __linux__
 #include "stack.h"
 
 #include <errno.h>
@@ -109,3 +110,4 @@ char *stack_copy(pid_t thread, int signal) {
 }
 
 #endif
+#endif // __linux__

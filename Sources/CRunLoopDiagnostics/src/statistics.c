@@ -1,5 +1,6 @@
 // statistics.c — what a loop does, counted by its thread, and read by any.
 
+#ifdef __linux__
 #include "followed.h"
 #include "histogram.h"
 
@@ -211,3 +212,4 @@ int runloop_statistics_copy(runloop *loop, runloop_statistics *out) {
     followed_release(followed);
     return follower ? 0 : -ENOENT;
 }
+#endif // __linux__

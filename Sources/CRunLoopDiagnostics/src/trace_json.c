@@ -1,5 +1,6 @@
 // trace_json.c — recorded events as slices of time, in the trace event format that Perfetto and chrome://tracing read.
 
+#ifdef __linux__
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -138,3 +139,4 @@ char *runloop_copy_trace(runloop *const *loops, size_t count) {
     }
     return trace;
 }
+#endif // __linux__

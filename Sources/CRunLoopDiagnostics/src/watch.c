@@ -1,5 +1,6 @@
 // watch.c — the attendant's half of the watchdog: how long it is since a loop has come back.
 
+#ifdef __linux__
 #include "watch.h"
 
 #include <poll.h>
@@ -154,3 +155,4 @@ void watch_free(struct watch *watch) {
     activity_release(watch->activity);
     free(watch);
 }
+#endif // __linux__

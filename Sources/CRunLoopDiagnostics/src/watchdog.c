@@ -1,5 +1,6 @@
 // watchdog.c — the loop's half of the watchdog: a heartbeat, and iterations without a sleep.
 
+#ifdef __linux__
 #include "attendant.h"
 #include "followed.h"
 #include "stack.h"
@@ -176,3 +177,4 @@ void runloop_watchdog_stop(void) {
     if (follower)
         leave_watch(follower);
 }
+#endif // __linux__

@@ -1,6 +1,6 @@
 // runloop_executors.h — what the products that run and list tasks need in C: the hook of an async `main`, the names and lines of code,
 // memory that may be gone, Foundation's loop. And code that runs when the program is loaded, which has nothing to declare.
-#ifndef RUNLOOP_EXECUTORS_H
+#if defined(__linux__) && !defined(RUNLOOP_EXECUTORS_H)
 #define RUNLOOP_EXECUTORS_H
 
 #include <stdbool.h>

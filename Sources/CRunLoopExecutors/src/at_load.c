@@ -1,6 +1,7 @@
 // at_load.c — the executors are installed when the program is loaded, because an async `main` has the runtime choose its executors before
 // the first statement. The order of sets and dictionaries. And the hook of the Swift runtime through which an async `main` waits.
 
+#ifdef __linux__
 #include "runloop_executors.h"
 
 #include <stddef.h>
@@ -71,3 +72,4 @@ bool runloop_take_over_async_main(void (*serve)(void)) {
     swift_task_asyncMainDrainQueue_hook = drain;
     return true;
 }
+#endif // __linux__

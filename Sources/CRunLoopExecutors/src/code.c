@@ -2,6 +2,7 @@
 // that other images may use, so the file that the code is from is read, once: unless it was stripped, that has the others, too, and notes of
 // its lines for debuggers.
 
+#ifdef __linux__
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -194,3 +195,4 @@ unsigned runloop_find_code_line(const void *code, const char **directory, const 
     *file = row->file;
     return row->line;
 }
+#endif // __linux__

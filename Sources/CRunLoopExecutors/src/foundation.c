@@ -1,6 +1,7 @@
 // foundation.c — a descriptor that Foundation's loop of the initial thread waits for, in a program that has Foundation. The references are
 // weak: nothing is linked or loaded for their sake.
 
+#ifdef __linux__
 #include "runloop_executors.h"
 
 #include <fcntl.h>
@@ -78,3 +79,4 @@ void runloop_foundation_end_watch(void *info) {
         close(watch->descriptor);
     free(watch);
 }
+#endif // __linux__

@@ -2,6 +2,7 @@
 //
 // The notes of each file are a little program, which makes a table: from this address on, it is that line.
 
+#ifdef __linux__
 #include "line_table.h"
 
 #include <stdbool.h>
@@ -289,3 +290,4 @@ void runloop_line_table_read(const struct sections *sections, struct rows *out) 
     if (out->count > 0)
         qsort(out->rows, out->count, sizeof *out->rows, compare);
 }
+#endif // __linux__

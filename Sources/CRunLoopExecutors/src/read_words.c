@@ -1,5 +1,6 @@
 // read_words.c — reads memory that another thread may be giving back: the kernel copies it, and fails where a load would end the process.
 
+#ifdef __linux__
 #define _GNU_SOURCE
 #include <sys/uio.h>
 #include <unistd.h>
@@ -16,3 +17,4 @@ bool runloop_read_words(uintptr_t address, uintptr_t *first, uintptr_t *second) 
     *second = words[1];
     return true;
 }
+#endif // __linux__

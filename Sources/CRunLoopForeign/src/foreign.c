@@ -12,6 +12,7 @@
 // they like. That it has work is known to the guest and the kernel, and never remembered here: the source asks both when it is called.
 //
 // Everything but the counts is the thread's own.
+#ifdef __linux__
 #include "runloop_foreign.h"
 
 #include <errno.h>
@@ -386,3 +387,4 @@ int runloop_remove_foreign_source(runloop *loop, runloop_foreign_source *foreign
 bool runloop_contains_foreign_source(runloop *loop, runloop_foreign_source *foreign, const char *mode) {
     return foreign && runloop_contains_source(loop, foreign->source, mode);
 }
+#endif // __linux__

@@ -6,6 +6,7 @@
 // The set may also hold what has no number any more: a file that the guest has closed but another process, or a duplicate, keeps open.
 // EPOLLONESHOT makes it harmless. An update arms everything that has a number, so what was reported and discarded without one is
 // never reported again.
+#ifdef __linux__
 #include "wait_set.h"
 
 #include <errno.h>
@@ -129,3 +130,4 @@ void runloop__wait_set_discard(struct wait_set *set) {
     for (int left = set->count + 1, count = 16; count == 16 && left > 0; left -= count)
         count = epoll_wait(set->descriptor, events, 16, 0);
 }
+#endif // __linux__

@@ -1,5 +1,5 @@
 // wait_set.h — what a guest waits for, as one descriptor: an epoll set of the guest's descriptors and a timerfd for its deadline.
-#ifndef RUNLOOP_FOREIGN_WAIT_SET_H
+#if defined(__linux__) && !defined(RUNLOOP_FOREIGN_WAIT_SET_H)
 #define RUNLOOP_FOREIGN_WAIT_SET_H
 
 #include <poll.h>

@@ -7,7 +7,7 @@
 //
 // Local time is the caller's: daylight saving, calendars and time zones. Who wants "every day at 9:00 in Berlin" makes an alarm
 // without an interval, and in each call computes the next instant and sets it. An interval is a time, not a day.
-#ifndef RUNLOOP_ALARM_H
+#if defined(__linux__) && !defined(RUNLOOP_ALARM_H)
 #define RUNLOOP_ALARM_H
 #include "runloop.h"
 

@@ -1,7 +1,7 @@
 // runloop_child_start.h — a program is started as a child process. Part of runloop_linux.h, whose general rules hold.
 //
 // The child has what the configuration says, and nothing by chance: no descriptor that isn't listed, no blocked signal, no handler.
-#ifndef RUNLOOP_CHILD_START_H
+#if defined(__linux__) && !defined(RUNLOOP_CHILD_START_H)
 #define RUNLOOP_CHILD_START_H
 #include "runloop.h"
 #include "runloop_child.h"

@@ -1,6 +1,6 @@
 // runloop_clock_watch.h — the wall clock was set, or the machine was suspended. Part of runloop_linux.h, whose general rules
 // hold.
-#ifndef RUNLOOP_CLOCK_WATCH_H
+#if defined(__linux__) && !defined(RUNLOOP_CLOCK_WATCH_H)
 #define RUNLOOP_CLOCK_WATCH_H
 #include "runloop.h"
 

@@ -14,7 +14,7 @@
 //  - Forks. In the child, an inherited object is never called; releasing it changes nothing in the parent, and frees its memory and the
 //    child's copies of its descriptors if it was in no mode (a loop of the parent's keeps what it has). A callback may fork: the child
 //    returns from it, and from the run around it, which gives -ECHILD. New objects work.
-#ifndef RUNLOOP_LINUX_H
+#if defined(__linux__) && !defined(RUNLOOP_LINUX_H)
 #define RUNLOOP_LINUX_H
 #include "runloop.h"
 #include "runloop_alarm.h"

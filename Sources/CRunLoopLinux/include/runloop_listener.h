@@ -2,7 +2,7 @@
 //
 // A socket is made by one of the functions below, or comes from elsewhere: from systemd, from a parent process. A listener accepts its
 // connections on a loop. Names are not looked up: an address is the text of a number.
-#ifndef RUNLOOP_LISTENER_H
+#if defined(__linux__) && !defined(RUNLOOP_LISTENER_H)
 #define RUNLOOP_LISTENER_H
 #include "runloop.h"
 

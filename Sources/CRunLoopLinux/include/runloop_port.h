@@ -12,7 +12,7 @@
 //
 // Each call-out is for one message or one reply, and the loop's iteration goes on: timers and other sources are served in between, also in a
 // flood. A burst of messages costs one wake-up. The messages of one sender are received in the order in which it sent them.
-#ifndef RUNLOOP_PORT_H
+#if defined(__linux__) && !defined(RUNLOOP_PORT_H)
 #define RUNLOOP_PORT_H
 #include "runloop.h"
 

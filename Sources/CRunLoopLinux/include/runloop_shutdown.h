@@ -1,5 +1,5 @@
 // runloop_shutdown.h — the end of a program by a signal, with work to do before. Part of runloop_linux.h, whose general rules hold.
-#ifndef RUNLOOP_SHUTDOWN_H
+#if defined(__linux__) && !defined(RUNLOOP_SHUTDOWN_H)
 #define RUNLOOP_SHUTDOWN_H
 #include "runloop.h"
 

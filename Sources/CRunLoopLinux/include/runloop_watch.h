@@ -4,7 +4,7 @@
 // what is told is the difference between what was there when it was looked at last and what is there now. So the changes that were told,
 // applied in order to what was there at the creation, always lead to what is on the disk once that is quiet. Something that came and went
 // in between may be told or not; something may be told as created twice.
-#ifndef RUNLOOP_WATCH_H
+#if defined(__linux__) && !defined(RUNLOOP_WATCH_H)
 #define RUNLOOP_WATCH_H
 #include "runloop.h"
 

@@ -1,6 +1,6 @@
 // runloop_simulation.h — what RunLoopKitSimulation needs in C: which threads take part in a simulation, and what time, dice, locks and the
 // kernel are there.
-#ifndef RUNLOOP_SIMULATION_H
+#if defined(__linux__) && !defined(RUNLOOP_SIMULATION_H)
 #define RUNLOOP_SIMULATION_H
 
 #include <stdbool.h>

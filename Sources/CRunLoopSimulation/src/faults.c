@@ -2,6 +2,7 @@
 // reads and writes that are short, connections that are refused or reset, messages that find no memory, disks that are full, children that
 // are gone. So whatever the program creates meets these, whoever makes the call for it.
 
+#ifdef __linux__
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -309,3 +310,4 @@ bool runloop_simulation__faulty_call(long number, const long arguments[6], long 
         return false;
     return true;
 }
+#endif // __linux__

@@ -4,6 +4,7 @@
 // is one of the simulation's, and waits for its turn, that is to go on. Locks that others have are soon free. A word that does not say whose it is
 // is waited for a moment, in case it is theirs.
 
+#ifdef __linux__
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
@@ -110,3 +111,4 @@ long runloop_simulation__futex(const long arguments[6]) {
     default: return call(arguments, arguments[1]);
     }
 }
+#endif // __linux__

@@ -1,6 +1,7 @@
 // timers.c — the timer descriptors of a thread with a world's time: they are counters (eventfd), to which whoever lets the time pass adds what
 // has become due. They are read, watched and closed as ever. A clock that steps is none of this world's.
 
+#ifdef __linux__
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
@@ -119,3 +120,4 @@ void runloop_simulation_free_timers(struct runloop_simulated_world *world) {
     while (world->timers)
         remove_timer(world, world->timers);
 }
+#endif // __linux__

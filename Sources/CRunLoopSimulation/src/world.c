@@ -4,6 +4,7 @@
 // goes before that of a library, also for the libraries that the program uses: so code that is simulated needs no change. A thread that takes
 // part in no simulation gets what it always gets.
 
+#ifdef __linux__
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #ifdef __GLIBC__
@@ -215,3 +216,4 @@ UNINSTRUMENTED long syscall(long number, ...) {
     return real_system_call()(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
                               arguments[5]);
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // fatal.c — ends a program that broke a rule in a way that cannot be repaired.
 
+#ifdef __linux__
 #include <unistd.h>
 
 #include "base/base.h"
@@ -10,3 +11,4 @@ void runloop__fatal(const char *sentence) {
     (void)written;
     abort();
 }
+#endif // __linux__

@@ -5,6 +5,7 @@
 // reads without the lock: a reader that misses a new name asks again under it. The tree is consistent at every instant, also for a forked
 // child.
 
+#ifdef __linux__
 #include "base/base.h"
 
 struct name {
@@ -67,3 +68,4 @@ const char *runloop_mode_name(const char *name) {
         free(added);
     return known ? known->text : added->text;
 }
+#endif // __linux__

@@ -5,6 +5,7 @@
 // 0 and gives itself the next number. Kernels and emulators without that page fall back to a handler of pthread_atfork, which is
 // registered before main and so sees every fork but a bare clone.
 
+#ifdef __linux__
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -57,3 +58,4 @@ static __attribute__((constructor)) void set_up(void) {
 uint32_t runloop_fork_generation(void) {
     return runloop__generation() - 1;
 }
+#endif // __linux__

@@ -10,6 +10,7 @@
 // A forked child starts with an empty store if another thread was changing it at the time of the fork. Sanitizers see each block as an
 // allocation of its own.
 
+#ifdef __linux__
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -269,3 +270,4 @@ void runloop__slab_free(enum slab_class class, void *pointer) {
 }
 
 #endif
+#endif // __linux__

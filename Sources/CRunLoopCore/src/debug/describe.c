@@ -1,5 +1,6 @@
 // describe.c — a loop as text, for people: its modes and their items.
 
+#ifdef __linux__
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -101,3 +102,4 @@ char *runloop_copy_description(runloop *loop) {
     }
     return description;
 }
+#endif // __linux__

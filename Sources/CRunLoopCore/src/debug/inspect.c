@@ -1,5 +1,6 @@
 // inspect.c — what others ask to see of a loop: its items, and what it does.
 
+#ifdef __linux__
 #include <limits.h>
 #include <pthread.h>
 
@@ -66,3 +67,4 @@ int runloop_set_tracer(const runloop_tracer *tracer) {
 runloop_tracer runloop_get_tracer(void) {
     return runloop__this_thread.tracer;
 }
+#endif // __linux__

@@ -1,6 +1,7 @@
 // block.c — blocks as tasks. Built by any compiler: a block is a pointer to a published layout, and the blocks runtime is asked for
 // weakly, so that programs without blocks need no library for them. One that is loaded later is found when it is needed.
 
+#ifdef __linux__
 #include <dlfcn.h>
 
 #include "items/items.h"
@@ -71,3 +72,4 @@ int runloop_perform_block(runloop *loop, const char *mode, void *block) {
 int runloop_post_block(runloop *loop, const char *mode, void *block) {
     return enqueue(loop, mode, block, runloop_post);
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // common.c — a mode is declared common: all common items join it (R16, R17).
 
+#ifdef __linux__
 #include <pthread.h>
 
 #include "items/items.h"
@@ -96,3 +97,4 @@ int runloop_add_common_mode(runloop *loop, const char *name) {
     snapshot_release(&items);
     return error;
 }
+#endif // __linux__

@@ -1,6 +1,7 @@
 // diagnostic.c — texts for developers on standard error: each once per process, or for each name of a mode, and none if diagnostics are
 // disabled.
 
+#ifdef __linux__
 #include <stdio.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -102,3 +103,4 @@ void runloop__note_unknown_mode(runloop *loop, const char *name) {
 }
 
 #endif
+#endif // __linux__

@@ -5,6 +5,7 @@
 // remembered, but asked for whenever it is used. Every queued block writes the eventfd. It is watched for edges, so that a run that
 // doesn't serve the queue is not kept awake by it, and its counter is read when the queue is served.
 
+#ifdef __linux__
 #include <dlfcn.h>
 #include <poll.h>
 #include <stdio.h>
@@ -229,3 +230,4 @@ int64_t runloop__main_queue_limit_wait(runloop *loop, int64_t timeout_ns) {
                               "await.");
     return timeout_ns;
 }
+#endif // __linux__

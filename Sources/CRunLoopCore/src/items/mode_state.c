@@ -1,5 +1,6 @@
 // mode_state.c — what a mode has to say of its items, to any thread that asks.
 
+#ifdef __linux__
 #include "items/items.h"
 
 bool runloop_mode_is_empty(runloop *loop, const char *name) {
@@ -29,3 +30,4 @@ int64_t runloop_next_fire_date(runloop *loop, const char *name) {
     loop_unlock(loop);
     return earliest_ns;
 }
+#endif // __linux__

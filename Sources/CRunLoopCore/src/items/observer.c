@@ -4,6 +4,7 @@
 // may add observers and remove some: those that are removed from then on are still notified, unless they become invalid, and those that
 // are added are not (R94).
 
+#ifdef __linux__
 #include "items/items.h"
 
 static runloop_observer *observer_of(struct attached *attached) {
@@ -184,3 +185,4 @@ const char *runloop_observer_get_name(runloop_observer *observer, uint32_t *line
 void *runloop_observer_get_info(runloop_observer *observer) {
     return runloop_observer_is_valid(observer) ? observer->attached.item.info[0] : NULL;
 }
+#endif // __linux__

@@ -15,6 +15,7 @@
 // takes back what it wants, before what was reported since. So a mode pays once for what others have to do, and nothing as long as the
 // modes agree.
 
+#ifdef __linux__
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -370,3 +371,4 @@ bool runloop__ready_serve(runloop *loop, const struct mode *mode, struct selecti
     } while (selection->has_others && take_next(loop, mode, selection));
     return any;
 }
+#endif // __linux__

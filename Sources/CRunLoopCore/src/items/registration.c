@@ -10,6 +10,7 @@
 // elsewhere keeps the entry of the set alive, and nothing can remove it any more. Such an entry is stale; when it is reported, or when
 // there are many, the whole set is made anew. A number that comes back to the set may stand for another file by then.
 
+#ifdef __linux__
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -351,3 +352,4 @@ UNCHECKED void runloop__registrations_free(runloop *loop) {
     free(all->by_descriptor);
     *all = (struct registrations){0};
 }
+#endif // __linux__

@@ -11,6 +11,7 @@
 // A place may be given to another source while somebody is about to set its bit: then the loop looks at a source that was not signalled, as
 // its mark shows. For the same reason pages are never freed, only reused, by any loop: a late signaller always writes to a page.
 
+#ifdef __linux__
 #include "items/items.h"
 
 static struct process_lock pool_lock;
@@ -137,3 +138,4 @@ void runloop__signal_tree_free(struct signal_tree *tree) {
         free_below(root);
     atomic_store(&tree->root, NULL);
 }
+#endif // __linux__

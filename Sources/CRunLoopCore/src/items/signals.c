@@ -6,6 +6,7 @@
 // other of its (ready.c). Performing clears the mark. Heaps of other modes and loops may still have the source then: without a mark it is
 // passed over.
 
+#ifdef __linux__
 #include "items/items.h"
 #include "model/heap.h"
 
@@ -153,3 +154,4 @@ bool runloop__signals_dispatch(runloop *loop, struct mode *mode, bool only_first
     } while (only_first && any && !performed && !is_from_parent_process(loop));
     return performed;
 }
+#endif // __linux__

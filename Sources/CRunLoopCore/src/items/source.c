@@ -4,6 +4,7 @@
 // does not need any more is taken by the next loop. So a handler may walk the chain at any time. Which loop has an attachment is said
 // by its owner word, which is set by a compare-exchange and cleared under that loop's lock, at the latest when the loop's thread ends.
 
+#ifdef __linux__
 #include <pthread.h>
 
 #include "items/items.h"
@@ -120,3 +121,4 @@ int runloop_source_get_descriptor(runloop_source *source) {
 runloop_readiness runloop_source_get_events(runloop_source *source) {
     return source ? events_of(source) & ~(uint32_t)EPOLLRDHUP : 0;
 }
+#endif // __linux__

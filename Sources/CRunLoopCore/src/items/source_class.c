@@ -1,5 +1,6 @@
 // source_class.c — what a source is: made in one of two ways, in modes of loops, asking for the conditions of its descriptor.
 
+#ifdef __linux__
 #include "items/items.h"
 #include "model/heap.h"
 
@@ -222,3 +223,4 @@ int64_t runloop_source_get_deadline(runloop_source *source) {
     int64_t due_ns = source ? atomic_load(&source->due_ns) : RUNLOOP_NEVER;
     return due_ns == DEADLINE_PASSED ? RUNLOOP_NEVER : due_ns;
 }
+#endif // __linux__

@@ -3,6 +3,7 @@
 // `equal` is user code, and no user code runs under the loop's lock. So it is asked about a snapshot of the mode's sources, and asked again
 // if the mode has other sources by then.
 
+#ifdef __linux__
 #include <pthread.h>
 
 #include "items/items.h"
@@ -84,3 +85,4 @@ UNCHECKED int runloop__source_lock_and_compare(runloop *loop, runloop_source *so
         runloop_source_release(equal);
     }
 }
+#endif // __linux__

@@ -6,6 +6,7 @@
 //
 // A callback may end its thread. What an operation holds then is released by a cleanup handler (pthread_cleanup_push).
 
+#ifdef __linux__
 #include <pthread.h>
 
 #include "items/items.h"
@@ -342,3 +343,4 @@ void runloop__sources_leave(runloop *loop) {
         leave_first(loop);
     loop_unlock(loop);
 }
+#endif // __linux__

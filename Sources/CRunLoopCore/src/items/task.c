@@ -9,6 +9,7 @@
 // A drain performs at most TASKS_PER_DRAIN tasks, so that timers and descriptors get their turn under a flood. The rest are performed by
 // the next drains, and the loop does not sleep before that.
 
+#ifdef __linux__
 #include "items/items.h"
 
 enum { TASKS_PER_DRAIN = 1024 };
@@ -365,3 +366,4 @@ void runloop__tasks_close(runloop *loop) {
     while ((node = loop->tasks.queue.next) != &loop->tasks.queue)
         call(task_at(node), task_at(node)->discard);
 }
+#endif // __linux__

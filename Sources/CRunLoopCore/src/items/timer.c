@@ -3,6 +3,7 @@
 // In each of its modes a timer has a place in the mode's heap, by its due instant. During its call-out it stays there, but counts as never
 // due.
 
+#ifdef __linux__
 #include "items/items.h"
 #include "model/heap.h"
 
@@ -398,3 +399,4 @@ const char *runloop_timer_get_name(runloop_timer *timer, uint32_t *line) {
 void *runloop_timer_get_info(runloop_timer *timer) {
     return runloop_timer_is_valid(timer) ? timer->attached.item.info[0] : NULL;
 }
+#endif // __linux__

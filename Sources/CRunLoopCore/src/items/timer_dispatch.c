@@ -1,5 +1,6 @@
 // timer_dispatch.c — due timers fire: collected in order, each looked at again before its call-out, dated anew after it (R74–R85).
 
+#ifdef __linux__
 #include "items/items.h"
 
 static runloop_timer *timer_of(const struct item *item) {
@@ -126,3 +127,4 @@ bool runloop__timers_dispatch(runloop *loop, struct mode *mode) {
         loop->timers_served_last = true;
     return any;
 }
+#endif // __linux__

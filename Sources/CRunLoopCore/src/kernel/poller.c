@@ -2,6 +2,7 @@
 //
 // Only the wait itself is a cancellation point, so that a cancelled thread never leaves a protocol half finished.
 
+#ifdef __linux__
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -246,3 +247,4 @@ int runloop__poller_wait(struct poller *poller, int64_t timeout_ns, poller_event
         count = wait_with_timeout(poller->set, events, timeout_ns);
     return count < 0 ? -errno : count;
 }
+#endif // __linux__

@@ -33,6 +33,7 @@
 // word and its write, everybody's wake-up waits until it runs again. A program that closes the eventfd takes such a write with it; so the
 // thread writes to the one that it makes then.
 
+#ifdef __linux__
 #include "kernel/kernel.h"
 
 void runloop__wake_set(struct wake *wake, struct poller *poller, uint32_t required, uint32_t bit) {
@@ -44,3 +45,4 @@ void runloop__wake_set(struct wake *wake, struct poller *poller, uint32_t requir
     if ((word & required) && (ends_sleep || (word & WAKE_UNTOLD)))
         runloop__poller_wake(poller);
 }
+#endif // __linux__

@@ -5,6 +5,7 @@
 // readers, look, and retain. Either the ending thread sees the reader and waits for these few instructions, or the reader finds the
 // object gone: both sides use sequentially consistent operations on the two words.
 
+#ifdef __linux__
 #include "model/model.h"
 
 struct association {
@@ -86,3 +87,4 @@ void runloop__associations_free(runloop *loop) {
         free(association);
     }
 }
+#endif // __linux__

@@ -4,6 +4,7 @@
 // written by nobody else, so it needs no read-modify-write. The context is released exactly once and never during a call-out: by
 // whoever invalidates the item if no call-out is running, else by the end of that call-out.
 
+#ifdef __linux__
 #include "model/attached.h"
 
 static void release_pending(struct attached *attached, pending_release pending) {
@@ -223,3 +224,4 @@ void runloop__callouts_unwind(runloop *loop) {
         callout_release(loop, owner, attached, pending);
     }
 }
+#endif // __linux__

@@ -5,6 +5,7 @@
 // debuggers read them and exceptions don't: an exception finds no way through these frames, and ends the program at once
 // (std::terminate). The end of a thread by pthread_exit or by cancellation unwinds up to here and then goes on in libc.
 
+#ifdef __linux__
 #include "model/model.h"
 
 __asm__(".cfi_sections .debug_frame");
@@ -120,3 +121,4 @@ CALLOUT void runloop__IS_CALLING_OUT_TO_A_CONTEXT_RELEASE(void (*release)(void *
     release(info);
     STAY_ON_THE_STACK();
 }
+#endif // __linux__

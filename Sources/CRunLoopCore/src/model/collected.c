@@ -1,6 +1,7 @@
 // collected.c — the items that call-outs are about to reach: a stack that nested runs share, so that collecting costs no
 // allocation once it has grown. Entries are retained; a thread that ends during a call-out leaves them for teardown.
 
+#ifdef __linux__
 #include "model/collected.h"
 
 static inline bool goes_before(const struct collected *a, const struct collected *b) {
@@ -32,3 +33,4 @@ void runloop__collected_sort(struct collected *entries, uint32_t count) {
         sift(entries, 0, count, entry);
     }
 }
+#endif // __linux__

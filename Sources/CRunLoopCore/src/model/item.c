@@ -1,5 +1,6 @@
 // item.c — what sources, timers and observers share: references, validity, the context's life.
 
+#ifdef __linux__
 #include "model/model.h"
 
 /// Of language bindings whose objects are items' info: constant once the first of them is made.
@@ -62,3 +63,4 @@ void runloop__item_destroy(struct item *item) {
     atomic_store_explicit(&item->references, 0, memory_order_relaxed);
     free_item(item);
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // loop.c — a loop's life: made, referenced, freed. Its end with its thread is teardown.c's.
 
+#ifdef __linux__
 #include "model/model.h"
 
 void (*runloop__loop_closed)(runloop *loop);
@@ -156,3 +157,4 @@ int runloop_stop_mode(runloop *loop, const char *name) {
     // A wake-up like any other: a run of another mode is not stopped, but goes round once (R53, R54).
     return runloop_wake_up(loop);
 }
+#endif // __linux__

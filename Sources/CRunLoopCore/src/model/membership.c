@@ -1,5 +1,6 @@
 // membership.c — the modes of a loop that an item is in, and the set of common items. All of it is guarded by the loop's lock.
 
+#ifdef __linux__
 #include "model/model.h"
 
 /// The inline node if it is free. NULL when memory ran out.
@@ -93,3 +94,4 @@ int runloop__common_add(runloop *loop, struct attachment *attachment, struct ite
         item_retain(item);
     return 0;
 }
+#endif // __linux__

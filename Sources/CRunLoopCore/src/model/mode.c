@@ -3,6 +3,7 @@
 // Besides the list, they form a tree by the addresses of their names (base.h), with the first mode as its root. A mode is published by the
 // store of a pointer to it, under the lock, into the tree and then into the list.
 
+#ifdef __linux__
 #include "model/heap.h"
 
 static struct mode *next_mode(struct mode *mode) {
@@ -57,3 +58,4 @@ bool runloop_mode_is_common(runloop *loop, const char *name) {
     struct mode *mode = mode_find(loop, name);
     return mode && atomic_load(&mode->is_common);
 }
+#endif // __linux__

@@ -6,6 +6,7 @@
 // The loop that a word names may end at any time. Teardown clears the words of its items, passes through every guard, and only then gives
 // up the thread's reference. Whoever reads a word under its guard and finds the loop there can therefore still take a reference.
 
+#ifdef __linux__
 #include "model/model.h"
 
 /// Enough for threads that begin and end timers in loops of their own not to meet.
@@ -67,3 +68,4 @@ int runloop__take_ownership(owner_word *owner, runloop *loop) {
     process_unlock(guard_of(owner));
     return former ? -EBUSY : 0;
 }
+#endif // __linux__

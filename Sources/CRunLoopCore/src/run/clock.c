@@ -1,6 +1,7 @@
 // clock.c — a loop whose time is the program's: virtual in a test, ordered by a seed in a simulation. Instants come from the clock, and a
 // sleep is what the clock makes of it: it moves, and the loop looks again, or it lets the kernel wait.
 
+#ifdef __linux__
 #include <poll.h>
 
 #include "run/run.h"
@@ -76,3 +77,4 @@ int64_t runloop__clock_wait(struct run *run, int64_t duration_ns) {
         return RUNLOOP_FOREVER;
     return real_ns;
 }
+#endif // __linux__

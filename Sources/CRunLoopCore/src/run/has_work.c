@@ -1,5 +1,6 @@
 // has_work.c — the program asks what a run would find if it waited now. A copy of the run answers, so that nothing changes.
 
+#ifdef __linux__
 #include "run/run.h"
 
 static __attribute__((noinline)) bool has_nothing_left(runloop *loop) {
@@ -25,3 +26,4 @@ bool runloop_has_work(const char *name) {
     question.serves_main_queue = loop->is_main && atomic_load(&mode->is_common) && runloop__main_queue_watch(loop);
     return runloop__wait_has_work(&question);
 }
+#endif // __linux__

@@ -10,6 +10,7 @@
 // inside one of our call-outs (a modal dialog) asks for an iteration in the midst of one: that begins a nested run of the same mode,
 // which ends when the call-out returns.
 
+#ifdef __linux__
 #include "run/run.h"
 
 /// The calling thread's innermost hosted run, or why there is none.
@@ -155,3 +156,4 @@ int runloop_hosted_end(void) {
     runloop__run_end(run, 0);
     return 0;
 }
+#endif // __linux__

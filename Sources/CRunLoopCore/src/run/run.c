@@ -1,6 +1,7 @@
 // run.c — the run function: a do-while loop whose body is the picture in ARCHITECTURE.md. Nobody but this file decides whether another
 // iteration follows.
 
+#ifdef __linux__
 #include <pthread.h>
 
 #include "run/run.h"
@@ -393,3 +394,4 @@ int runloop_run(void) {
     while (result == RUNLOOP_RESULT_TIMED_OUT || result == RUNLOOP_RESULT_HANDLED_SOURCE);
     return result;
 }
+#endif // __linux__

@@ -8,6 +8,7 @@
 // as it always does, looking at everything once more. So nothing can be missed here; what comes without a wake-up (a timer brought
 // forward, a mode emptied) is noticed at most so much later as the spin takes.
 
+#ifdef __linux__
 #include "run/run.h"
 
 enum { LOOKS_PER_READING = 32, SKIPPED_AT_MOST = 4096 };
@@ -83,3 +84,4 @@ void runloop__spin(struct run *run) {
         loop->spin_skips = loop->spin_skips == 0 ? 1 : 2 * loop->spin_skips;
     loop->spins_to_skip = loop->spin_skips;
 }
+#endif // __linux__

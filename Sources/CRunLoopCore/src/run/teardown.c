@@ -1,5 +1,6 @@
 // teardown.c — the end of a loop, on its ending thread (R8–R10), and what is freed with its last reference.
 
+#ifdef __linux__
 #include "run/run.h"
 
 void runloop__abandon_callouts(runloop *loop) {
@@ -106,3 +107,4 @@ UNCHECKED static void close_loop(runloop *loop) {
 static __attribute__((constructor)) void set_up(void) {
     runloop__loop_closed = close_loop;
 }
+#endif // __linux__

@@ -3,6 +3,7 @@
 // A thread's loop goes in the third pass of thread-specific destructors (R7), so that other libraries' destructors still find it
 // working in the first two.
 
+#ifdef __linux__
 #include <pthread.h>
 
 #include "run/run.h"
@@ -102,3 +103,4 @@ runloop *runloop_current(void) {
         runloop__this_thread = (struct runloop__this_thread){0};
     return make_current();
 }
+#endif // __linux__

@@ -11,6 +11,7 @@
 // The race to sleep: the sleep is announced first (the wake word, `sleeping_in`), then the loop looks and arms. Work that is added before
 // the look is seen by it; whoever adds work later sees the announcement.
 
+#ifdef __linux__
 #include <poll.h>
 
 #include "model/heap.h"
@@ -393,3 +394,4 @@ bool runloop__wait_has_work(struct run *run) {
     loop_unlock(run->loop);
     return look(run) || any_ready(run);
 }
+#endif // __linux__

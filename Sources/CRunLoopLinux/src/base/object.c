@@ -1,5 +1,6 @@
 // object.c — the source that an object is, and the client's context.
 
+#ifdef __linux__
 #include "base/object.h"
 
 #include <errno.h>
@@ -123,3 +124,4 @@ int runloop__is_refused_by_epoll(int descriptor) {
     close(set);
     return error == EPERM ? 1 : -error;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // requests.c — the table of the requests that somebody has sent.
 
+#ifdef __linux__
 #include "base/requests.h"
 
 #include <errno.h>
@@ -97,3 +98,4 @@ struct awaited *runloop__requests_take_any(struct requests *requests) {
         awaited = first_of(&requests->timed);
     return runloop__requests_take(awaited ? awaited : first_of(&requests->untimed));
 }
+#endif // __linux__

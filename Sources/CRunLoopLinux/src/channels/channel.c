@@ -1,5 +1,6 @@
 // channel.c — a channel: made, received from, ended. Its source has the socket, and the earliest deadline of its requests.
 
+#ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -297,3 +298,4 @@ int runloop_channel_get_peer(runloop_channel *source, runloop_peer *out) {
     *out = channel->peer;
     return 0;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // channel_address.c — where channels are listened for, and connected to.
 
+#ifdef __linux__
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,3 +59,4 @@ int runloop_channel_connect(const char *path, const runloop_channel_config *conf
         close(descriptor);
     return result;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // channel_queue.c — what a channel sends, or keeps until the other end has read; and what its socket is watched for.
 
+#ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -171,3 +172,4 @@ int runloop_channel_send(runloop_channel *source, const void *bytes, size_t leng
     runloop__packet_finish(&packet);
     return result;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // channel_requests.c — requests over a channel: those that were sent, by number and deadline, and those that were received.
 
+#ifdef __linux__
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -236,3 +237,4 @@ void runloop_call_release(runloop_call *call) {
     runloop_source_release(call->channel->object.source);
     free(call);
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // packet.c — packets are sent and received; what is received is checked before anything is done with it.
 
+#ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -287,3 +288,4 @@ int runloop__packet_receive(int socket, size_t max_bytes, size_t max_descriptors
     *out = packet;
     return 1;
 }
+#endif // __linux__

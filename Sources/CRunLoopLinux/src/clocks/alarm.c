@@ -5,6 +5,7 @@
 // a readable descriptor is a reason to look at it. The descriptor is never read: setting the next date, or none, makes it
 // unreadable.
 
+#ifdef __linux__
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -146,3 +147,4 @@ int64_t runloop_alarm_get_interval(runloop_alarm *source) {
     struct alarm *alarm = alarm_of(source);
     return alarm ? alarm->interval_ns : 0;
 }
+#endif // __linux__

@@ -3,6 +3,7 @@
 // No function is a cancellation point.
 
 // On 32-bit machines, dates after 2038 are asked for like this. Nothing of this file's types is seen by others.
+#ifdef __linux__
 #define _FILE_OFFSET_BITS 64
 #define _TIME_BITS 64
 
@@ -60,3 +61,4 @@ void runloop__clock_timer_take_jump(int timer) {
     uint64_t expirations;
     syscall(SYS_read, timer, &expirations, sizeof expirations);
 }
+#endif // __linux__

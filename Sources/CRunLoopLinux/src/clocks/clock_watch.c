@@ -5,6 +5,7 @@
 // still for as long as nothing is to be told, and a change is told by their difference. A report of the kernel's is a reason to
 // look, and says nothing more: there is one for both kinds, and one for several changes.
 
+#ifdef __linux__
 #include <errno.h>
 
 #include "base/lock.h"
@@ -100,3 +101,4 @@ UNCHECKED int runloop_clock_watch_create(const runloop_clock_watch_config *confi
     *out = watch->object.source;
     return 0;
 }
+#endif // __linux__

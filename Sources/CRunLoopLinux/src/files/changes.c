@@ -1,5 +1,6 @@
 // changes.c — changes that are told in one call.
 
+#ifdef __linux__
 #include "files/changes.h"
 
 #include <stdlib.h>
@@ -39,3 +40,4 @@ void runloop__changes_empty(struct changes *changes) {
     changes->count = changes->capacity = 0;
     changes->is_incomplete = false;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // instance.c — the inotify instances of a process.
 
+#ifdef __linux__
 #include "files/instance.h"
 
 #include <errno.h>
@@ -84,3 +85,4 @@ const char *runloop_watch_describe_limit(int result) {
     default: return NULL;
     }
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // kernel_watch.c — what the kernel watches for an instance, and who wants to know of it.
 
+#ifdef __linux__
 #include <errno.h>
 #include <search.h>
 #include <stdio.h>
@@ -129,3 +130,4 @@ void runloop__instance_note(struct instance *instance, const struct inotify_even
     if (event->mask & IN_IGNORED)
         end(instance, watch);
 }
+#endif // __linux__

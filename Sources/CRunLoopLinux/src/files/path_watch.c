@@ -4,6 +4,7 @@
 // then the directory for less: what is moved, or loses a name, tells that itself. Only a directory that somebody has open does not tell when
 // it is removed. So the directory above is asked about the last one that there is, and about no other, since only an empty one can go.
 
+#ifdef __linux__
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
@@ -212,3 +213,4 @@ void runloop__tree_empty(struct tree *tree) {
     if (tree->root && tree->root->directory)
         runloop__tree_remove_directory(tree, tree->root->directory);
 }
+#endif // __linux__

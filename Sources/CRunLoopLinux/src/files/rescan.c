@@ -1,5 +1,6 @@
 // rescan.c — looks at what is marked, and tells the difference between what the tree has and what is on the disk.
 
+#ifdef __linux__
 #define _FILE_OFFSET_BITS 64
 #include <dirent.h>
 #include <errno.h>
@@ -372,3 +373,4 @@ void runloop__tree_look(struct tree *tree) {
     }
     close_opened(tree);
 }
+#endif // __linux__

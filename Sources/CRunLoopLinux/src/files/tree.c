@@ -1,5 +1,6 @@
 // tree.c — entries by name, directories, marks, and what notifications mark.
 
+#ifdef __linux__
 #define _FILE_OFFSET_BITS 64
 #include "files/tree.h"
 
@@ -255,3 +256,4 @@ void runloop__tree_tell(struct tree *tree, runloop_change_kind kind, const struc
     };
     runloop__changes_add(tree->changes, &change);
 }
+#endif // __linux__

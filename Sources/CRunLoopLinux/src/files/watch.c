@@ -5,6 +5,7 @@
 // settle time. So what waits to be told belongs to the modes and loops of the watch, whichever these are by then. The first that may be
 // called where it is read is called at once, so that for one watch a change is one call-out.
 
+#ifdef __linux__
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -395,3 +396,4 @@ const char *runloop_watch_get_path(runloop_watch *source) {
     struct watch *watch = runloop__object_of(source, OBJECT_WATCH);
     return watch ? watch->tree.path : NULL;
 }
+#endif // __linux__

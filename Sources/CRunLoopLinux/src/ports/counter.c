@@ -3,6 +3,7 @@
 // A thread is not cancelled where it reads and writes: it would lose what it has read, or end inside the signal handler that adds. The functions
 // for that are the C library's all the same, since the thread sanitizer sees what these order.
 
+#ifdef __linux__
 #include <errno.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -70,3 +71,4 @@ int runloop_counter_add(runloop_counter *source, uint64_t value) {
     errno = before;
     return result;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // port.c — a port: made, called out, ended.
 
+#ifdef __linux__
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -198,3 +199,4 @@ size_t runloop_port_get_count(runloop_port *source) {
     lock_give(&port->lock);
     return count;
 }
+#endif // __linux__

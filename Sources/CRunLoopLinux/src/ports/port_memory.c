@@ -1,5 +1,6 @@
 // port_memory.c — what everybody who has the memory of a port may do with it, whether the port has ended or not.
 
+#ifdef __linux__
 #include <stdlib.h>
 
 #include "ports/port.h"
@@ -25,3 +26,4 @@ void runloop__port_wake(struct port *port) {
     if (runloop_needs_wake_up(port->loop))
         runloop_wake_up(port->loop);
 }
+#endif // __linux__

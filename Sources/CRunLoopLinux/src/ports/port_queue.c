@@ -1,5 +1,6 @@
 // port_queue.c — messages on their way into a port: sent, refused, or waiting for space.
 
+#ifdef __linux__
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,3 +85,4 @@ int runloop_port_send(runloop_port *source, const void *bytes, size_t length, in
         free(sent);
     return result;
 }
+#endif // __linux__

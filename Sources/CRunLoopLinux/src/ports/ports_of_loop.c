@@ -1,5 +1,6 @@
 // ports_of_loop.c — the ports of a loop, which end with it.
 
+#ifdef __linux__
 #include <errno.h>
 #include <stdlib.h>
 
@@ -86,3 +87,4 @@ void runloop__ports_remove(struct ports_of_loop *ports, struct port *port) {
     list_remove(&port->in_loop);
     lock_give(&ports->lock);
 }
+#endif // __linux__

@@ -3,6 +3,7 @@
 // Its state is guarded by the lock of its asker; if a thread waits for the answer, by that of its receiver. No two locks are held together:
 // who answers has a reference, and needs the asker's lock alone; the receiver lets go of the request when its last reference is released.
 
+#ifdef __linux__
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -162,3 +163,4 @@ void runloop__requests_to_port_end(struct port *port) {
         runloop__request_release_memory(request);
     }
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // requester.c — the requests that a port has sent; and threads that wait for their one.
 
+#ifdef __linux__
 #include <errno.h>
 #include <pthread.h>
 
@@ -143,3 +144,4 @@ int runloop_port_request_and_wait(runloop_port *source, const void *bytes, size_
     runloop__request_release_memory(request);
     return result;
 }
+#endif // __linux__

@@ -11,6 +11,7 @@
 // a record that is no arrival. If that does not fit either, the pipe is full after the counting, so a reader will still read a record,
 // and take the count after that.
 
+#ifdef __linux__
 #include "process/catcher.h"
 
 #include <errno.h>
@@ -396,3 +397,4 @@ size_t runloop__catcher_read(struct catcher *catcher, struct catcher_record *rec
 uint64_t runloop__catcher_take_unrecorded(struct catcher *catcher) {
     return atomic_exchange(&catcher->unrecorded, 0);
 }
+#endif // __linux__

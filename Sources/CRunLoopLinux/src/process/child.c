@@ -3,6 +3,7 @@
 // A pidfd is readable from the end of the process on, for ever; so the first loop that sees it takes the end, and invalidates the source
 // before anybody is called.
 
+#ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -237,3 +238,4 @@ int runloop_child_end_by(runloop_child *source, const runloop_child_step *steps,
     lock_give(&child->lock);
     return result;
 }
+#endif // __linux__

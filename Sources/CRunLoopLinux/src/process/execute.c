@@ -5,6 +5,7 @@
 // made by syscall(), since the functions may be cancellation points, or a sanitizer's. All signals are blocked until the program's handling
 // is set: a handler would run in the parent's memory.
 
+#ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -228,3 +229,4 @@ UNSANITIZED int runloop__start_execute(void *info) {
     for (;;)
         syscall(SYS_exit_group, 127);
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // ignored.c — the diagnostic about signals that are waited for and ignored.
 
+#ifdef __linux__
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -28,3 +29,4 @@ void runloop__note_ignored(uint64_t signals) {
     for (; signals; signals &= signals - 1)
         note(__builtin_ctzll(signals) + 1);
 }
+#endif // __linux__

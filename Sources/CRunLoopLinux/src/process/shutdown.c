@@ -1,5 +1,6 @@
 // shutdown.c — the end of the program by a signal: work in order, a limit, and a second signal that does not wait.
 
+#ifdef __linux__
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -200,3 +201,4 @@ int32_t runloop_shutdown_get_signal(runloop_shutdown *source) {
     struct shutdown *shutdown = shutdown_of(source);
     return shutdown ? atomic_load(&shutdown->number) : 0;
 }
+#endif // __linux__

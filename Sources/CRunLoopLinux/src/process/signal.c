@@ -1,5 +1,6 @@
 // signal.c — a signal as a source: its arrivals are read from a catcher, merged, and reported.
 
+#ifdef __linux__
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -101,3 +102,4 @@ bool runloop_signal_is_caught(runloop_signal *source) {
     struct signal *signal = signal_of(source);
     return signal && runloop__catcher_signals(signal->catcher) != 0;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // signal_numbers.c — signals by their numbers: which can be caught, and the end of the process as one ends it by default.
 
+#ifdef __linux__
 #include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -32,3 +33,4 @@ int runloop_end_process_by_signal(int32_t number) {
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     return -EINVAL;
 }
+#endif // __linux__

@@ -4,6 +4,7 @@
 // both is complete when the thread looks, and no error needs a pipe. Everything that may fail in the parent comes before: the object, the
 // pipes. A failed child is reaped here.
 
+#ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -243,3 +244,4 @@ int runloop_child_start(const runloop_child_start_config *config, runloop_child 
     munmap(start, size);
     return result;
 }
+#endif // __linux__

@@ -4,6 +4,7 @@
 // client has chosen: then it is an epoll set with their sockets. The only attempt begins where the source comes to a loop. If there is a look-up, it
 // signals the source when it is done. Whatever the source is called for, it looks at everything, so a call too many does no harm.
 
+#ifdef __linux__
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -398,3 +399,4 @@ const char *runloop_connect_get_name_error(runloop_connect *source) {
     steady_give(&connect->lock);
     return text;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // connect_socket.c — the socket of one attempt to connect, with its options.
 
+#ifdef __linux__
 #include "sockets/connect_socket.h"
 
 #include <errno.h>
@@ -73,3 +74,4 @@ int runloop__connect_begin(int *descriptor, const struct socket_address *address
         result = -errno;
     return result;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // inherited.c — the sockets that a service manager hands over.
 
+#ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -62,3 +63,4 @@ int runloop_take_inherited_sockets(runloop_inherited_socket *sockets, size_t cap
     unsetenv("LISTEN_FDNAMES");
     return (int)count;
 }
+#endif // __linux__

@@ -1,5 +1,6 @@
 // listen.c — sockets that listen, of TCP and of Unix.
 
+#ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -197,3 +198,4 @@ int runloop__listen_local(const char *path, int type, uint32_t mode, int backlog
 int runloop_listen_unix(const char *path, uint32_t mode, int backlog) {
     return runloop__listen_local(path, SOCK_STREAM, mode, backlog);
 }
+#endif // __linux__

@@ -3,6 +3,7 @@
 // Without a descriptor for it, a connection stays in the queue and the socket stays readable, so the loop would be called for ever. Nothing
 // tells when a descriptor is free again. So the source asks for nothing for a while, and has a deadline at which it asks again.
 
+#ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -342,3 +343,4 @@ UNCHECKED int runloop_listener_create(const runloop_listener_config *config, run
     *out = listener->object.source;
     return 0;
 }
+#endif // __linux__

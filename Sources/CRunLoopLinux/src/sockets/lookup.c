@@ -3,6 +3,7 @@
 // So it has a thread, and whoever asked does not wait for that: it takes the result when its source is called, or leaves the look-up behind, which
 // the thread frees then. A thread allocates nothing but what getaddrinfo does.
 
+#ifdef __linux__
 #include "sockets/lookup.h"
 
 #include <errno.h>
@@ -134,3 +135,4 @@ void runloop__lookup_end(struct lookup *lookup) {
         free_lookup(lookup);
     give();
 }
+#endif // __linux__

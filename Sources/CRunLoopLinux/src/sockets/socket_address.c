@@ -1,5 +1,6 @@
 // socket_address.c — addresses from texts, and texts from addresses.
 
+#ifdef __linux__
 #include "sockets/socket_address.h"
 
 #include <arpa/inet.h>
@@ -112,3 +113,4 @@ int runloop_socket_get_address(int descriptor, bool of_peer, char *text, size_t 
     int result = runloop__address_of(&address, descriptor, of_peer);
     return result < 0 ? result : runloop__address_text(&address, text, capacity);
 }
+#endif // __linux__

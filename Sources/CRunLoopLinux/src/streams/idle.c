@@ -3,6 +3,7 @@
 // The limit is the deadline of the stream's source, so it comes in the modes of the source, on the loop that reads or writes, in turn with what
 // there is to read, and it ends with the stream. What moves does not set it on: when it is due, it is looked at what has moved since.
 
+#ifdef __linux__
 #include "streams/idle.h"
 
 /// Of the earliest deadline, which is looked at and set on.
@@ -52,3 +53,4 @@ bool runloop__idle_is_over(struct idle *idle, int64_t moved_ns, int64_t now_ns) 
     look_at(idle, due_ns);
     return false;
 }
+#endif // __linux__

@@ -3,6 +3,7 @@
 // The source has the descriptor, if the kernel can watch it, and the deadline of the limits. It is signalled to read a file, and to call again
 // with what was kept.
 
+#ifdef __linux__
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -382,3 +383,4 @@ int runloop_input_create(const runloop_input_config *config, runloop_input **out
     *out = input->object.source;
     return 0;
 }
+#endif // __linux__

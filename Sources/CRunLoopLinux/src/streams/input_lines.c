@@ -1,5 +1,6 @@
 // input_lines.c — the lines in what an input has read.
 
+#ifdef __linux__
 #include <errno.h>
 #include <string.h>
 
@@ -63,3 +64,4 @@ void runloop__input_tell_lines(struct input *input) {
             return;
         }
 }
+#endif // __linux__

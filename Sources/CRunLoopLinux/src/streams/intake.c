@@ -1,5 +1,6 @@
 // intake.c — a descriptor that is read without waiting, and the buffer for what was read.
 
+#ifdef __linux__
 #include "streams/intake.h"
 
 #include <errno.h>
@@ -134,3 +135,4 @@ ptrdiff_t runloop__intake_read(struct intake *intake, bool *is_end) {
     intake->count += (size_t)count;
     return count;
 }
+#endif // __linux__

@@ -3,6 +3,7 @@
 // Bytes wait exactly while the source asks for writability, except that after the last of them, or an error, the loop is still to tell. An idle
 // limit is the deadline of the source.
 
+#ifdef __linux__
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -393,3 +394,4 @@ int runloop_output_create(const runloop_output_config *config, runloop_output **
     *out = output->object.source;
     return 0;
 }
+#endif // __linux__

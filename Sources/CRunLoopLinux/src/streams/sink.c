@@ -1,5 +1,6 @@
 // sink.c — a descriptor that is written to without waiting and without SIGPIPE.
 
+#ifdef __linux__
 #include "streams/sink.h"
 
 #include <errno.h>
@@ -125,3 +126,4 @@ ptrdiff_t runloop__sink_write(const struct sink *sink, struct iovec *pieces, int
     // Of what the kernel can't watch, nothing would tell when it takes more.
     return sink->is_always_ready ? -EIO : 0;
 }
+#endif // __linux__
