@@ -241,7 +241,7 @@ TOP_SOURCES := $(wildcard $(TOP)/*.c) $(DIAGNOSTICS)/src/published_path.c
 lib-diagnostics: $(OUT)/runloop-top
 $(OUT)/runloop-top: $(TOP_SOURCES) $(wildcard $(TOP)/*.h) $(DIAGNOSTICS)/src/published_path.h $(OUT)/flags Makefile
 	@echo "  CC   $@"
-	@$(CC) $(CPPFLAGS) $(HARDENING_CFLAGS) -std=c11 -D_GNU_SOURCE $(WARNINGS) -I$(DIAGNOSTICS)/src $(CFLAGS) $(SANITIZE_FLAGS) $(HARDENING_LDFLAGS) $(LDFLAGS) -o $@ $(TOP_SOURCES)
+	@$(CC) $(CPPFLAGS) $(HARDENING_CFLAGS) -std=c11 -D_GNU_SOURCE $(WARNINGS) -I$(DIAGNOSTICS)/src -I$(CORE)/include $(CFLAGS) $(SANITIZE_FLAGS) $(HARDENING_LDFLAGS) $(LDFLAGS) -o $@ $(TOP_SOURCES)
 
 install-diagnostics: install-top
 install-top: lib-diagnostics

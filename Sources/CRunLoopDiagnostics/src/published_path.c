@@ -2,6 +2,7 @@
 
 #ifdef __linux__
 #include "published_path.h"
+#include "runloop_bionic.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 
 #ifdef __linux__
 #include "base/object.h"
+#include "runloop_bionic.h"
 
 #include <errno.h>
 #include <pthread.h>

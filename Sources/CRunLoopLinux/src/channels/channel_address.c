@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runloop_bionic.h"
 #include "runloop_channel.h"
 #include "sockets/socket_address.h"
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "channels/packet.h"
+#include "runloop_bionic.h"
 
 // Not every libc has the names.
 #ifndef F_GET_SEALS

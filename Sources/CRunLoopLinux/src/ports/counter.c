@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/object.h"
+#include "runloop_bionic.h"
 #include "runloop_counter.h"
 
 struct counter {

@@ -21,6 +21,7 @@
 #include "process/child.h"
 #include "process/pidfd.h"
 #include "process/start.h"
+#include "runloop_bionic.h"
 
 #ifndef CLONE_PIDFD
 #define CLONE_PIDFD 0x1000
