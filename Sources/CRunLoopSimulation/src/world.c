@@ -12,6 +12,8 @@
 #endif
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -102,10 +104,22 @@ int32_t runloop_simulation_calls(void **calls, int32_t count) {
 
 //===-- libc's own ---------------------------------------------------------------------------------------------------===//
 
+/// A static program has libc's function only if it has not ours.
+UNINSTRUMENTED static void *look_up(const char *name) {
+    void *function = dlsym(RTLD_NEXT, name);
+    if (function)
+        return function;
+    fputs("runloop: RunLoopKitTesting and RunLoopKitSimulation can't be in a static program, which has no second ",
+          stderr);
+    fputs(name, stderr);
+    fputs("\n", stderr);
+    abort();
+}
+
 /// Whoever comes first looks, and two who do find the same.
 UNINSTRUMENTED void *runloop_simulation__find(_Atomic(void *) *found, const char *name) {
     if (!atomic_load(found))
-        atomic_store(found, dlsym(RTLD_NEXT, name));
+        atomic_store(found, look_up(name));
     return atomic_load(found);
 }
 
@@ -154,7 +168,10 @@ UNINSTRUMENTED int clock_gettime(clockid_t clock, struct timespec *out) {
     return REAL(clock_gettime)(clock, out);
 }
 
-UNINSTRUMENTED int gettimeofday(struct timeval *restrict out, void *restrict zone) {
+/// The C libraries don't agree on the type of the zone, so the compiler is to see no second declaration of gettimeofday.
+int runloop_simulation__time_of_day(struct timeval *restrict out, void *restrict zone) __asm__("gettimeofday");
+
+UNINSTRUMENTED int runloop_simulation__time_of_day(struct timeval *restrict out, void *restrict zone) {
     (void)zone;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
