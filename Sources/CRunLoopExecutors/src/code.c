@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,15 +61,37 @@ static struct image *find_image(const char *path) {
     return image;
 }
 
+/// What dl_iterate_phdr looks for: not every C library has dladdr1, and a static program has no dladdr that answers.
+struct searched {
+    uintptr_t code;
+    uintptr_t base;   ///< where its image was loaded
+    const char *path; ///< of that; NULL before it is found
+};
+
+static int look_in(struct dl_phdr_info *info, size_t size, void *result) {
+    (void)size;
+    struct searched *searched = result;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || searched->code - info->dlpi_addr - part->p_vaddr >= part->p_memsz)
+            continue;
+        // For the program itself a loader has no path, or the name by which it was called.
+        bool is_program = (uintptr_t)info->dlpi_phdr == getauxval(AT_PHDR);
+        searched->base = info->dlpi_addr;
+        searched->path = is_program ? "/proc/self/exe" : info->dlpi_name;
+        return 1;
+    }
+    return 0;
+}
+
 /// The image that the code is in, and where. NULL for what is no code, and if memory ran out.
-static struct image *image_of(const void *code, Dl_info *info, uint64_t *address) {
-    struct link_map *map;
-    if (!code || !dladdr1(code, info, (void **)&map, RTLD_DL_LINKMAP))
+static struct image *image_of(const void *code, uint64_t *address) {
+    struct searched searched = {.code = (uintptr_t)code};
+    if (!dl_iterate_phdr(look_in, &searched))
         return NULL;
-    *address = (uint64_t)((uintptr_t)code - map->l_addr);
+    *address = searched.code - searched.base;
     pthread_mutex_lock(&images_lock);
-    // The loader has no path for the program itself.
-    struct image *image = find_image(*map->l_name ? map->l_name : "/proc/self/exe");
+    struct image *image = find_image(searched.path);
     pthread_mutex_unlock(&images_lock);
     return image;
 }
@@ -141,18 +164,20 @@ static const char *find_name(const struct image *image, uint64_t address) {
 }
 
 char *runloop_copy_code_name(const void *code) {
-    Dl_info info;
     uint64_t address;
-    const struct image *image = image_of(code, &info, &address);
+    const struct image *image = image_of(code, &address);
     if (!image)
         return NULL;
+    Dl_info info;
+    bool is_known = dladdr(code, &info) != 0;
     const char *name = find_name(image, address);
-    if (!name && info.dli_saddr == code)
+    if (!name && is_known && info.dli_saddr == code)
         name = info.dli_sname;
     if (name)
         return copy_in_source(name);
     char *place;
-    return asprintf(&place, "%s+0x%llx", info.dli_fname, (unsigned long long)address) < 0 ? NULL : place;
+    const char *file = is_known ? info.dli_fname : image->path;
+    return asprintf(&place, "%s+0x%llx", file, (unsigned long long)address) < 0 ? NULL : place;
 }
 
 //===-- lines --------------------------------------------------------------------------------------------------------===//
@@ -182,9 +207,8 @@ static const struct row *find_row(const struct image *image, uint64_t address) {
 }
 
 unsigned runloop_find_code_line(const void *code, const char **directory, const char **file) {
-    Dl_info info;
     uint64_t address;
-    struct image *image = image_of(code, &info, &address);
+    struct image *image = image_of(code, &address);
     if (!image)
         return 0;
     read_lines(image);
