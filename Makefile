@@ -387,7 +387,7 @@ test-planted-bugs: ## How often the real world shows the bugs that a simulation 
 	@swift build $(SWIFT_FLAGS) --build-tests -q
 	@RUNLOOP_TEST_REAL_RUNS=$${RUNS:-1000} swift test $(SWIFT_FLAGS) --skip-build --disable-xctest --filter SimulationTests | grep -E "real runs|✘|Test run"
 
-test-ports: ## The C tests for 32 bits, for musl, and for aarch64 in an emulator
+test-ports: ## The C tests for 32 bits, for musl, and for aarch64 in an emulator; the C of the package, for Android as well
 	$(call logged,Tests/bin/ports)
 
 test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js, GLib in Swift, windows in GTK, Qt and SDL
