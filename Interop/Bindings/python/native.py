@@ -6,9 +6,9 @@ import subprocess
 
 from cffi import FFI
 
-ROOT = "../../.."
-CORE, LINUX = f"{ROOT}/Sources/CRunLoopCore", f"{ROOT}/Sources/CRunLoopLinux"
 here = os.path.dirname(os.path.abspath(__file__))
+ROOT = "." if os.path.exists(os.path.join(here, "Sources")) else "../../.."  # A source distribution has the C libraries in it.
+CORE, LINUX = f"{ROOT}/Sources/CRunLoopCore", f"{ROOT}/Sources/CRunLoopLinux"
 
 
 def read(name):
