@@ -5,6 +5,7 @@ import asyncio
 import atexit
 import os
 import sys
+import warnings
 
 import runloop.aio
 
@@ -24,8 +25,19 @@ def report(process):
         print(f"{EventLoop.made} event loops of runloop.aio", file=sys.stderr)
 
 
-if os.environ.get("EVENT_LOOP") != "asyncio":
+def put_in_place():
     EventLoop.__module__ = asyncio.SelectorEventLoop.__module__  # uvloop's tests ask for it.
-    asyncio.SelectorEventLoop = asyncio.unix_events.SelectorEventLoop = EventLoop
-    asyncio.unix_events._UnixDefaultEventLoopPolicy._loop_factory = EventLoop
+    for module in asyncio, asyncio.unix_events:
+        for name in "SelectorEventLoop", "EventLoop":  # Python 3.13 has a second name.
+            if hasattr(module, name):
+                setattr(module, name, EventLoop)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        policy = getattr(asyncio, "DefaultEventLoopPolicy", None)
+    if policy:
+        policy.new_event_loop = lambda self: EventLoop()
     atexit.register(report, os.getpid())
+
+
+if os.environ.get("EVENT_LOOP") != "asyncio":
+    put_in_place()

@@ -14,7 +14,7 @@ import unittest.mock
 
 import runloop
 import runloop.aio
-from runloop import Activity, Loop, Observer, Source, Timer
+from runloop import Activity, Loop, Observer, Source, Timer, _core
 
 
 def setUpModule():
@@ -225,6 +225,12 @@ class AioTests(unittest.TestCase):
 
         self.run_async(main())
 
+    def test_an_item_stops_the_event_loop(self):
+        event_loop = runloop.aio.EventLoop()
+        with Loop.current().add(Timer(0.001, event_loop.stop)):
+            event_loop.run_forever()
+        event_loop.close()
+
     def test_it_runs_in_a_callback_of_a_run(self):
         results = []
 
@@ -239,10 +245,16 @@ class AioTests(unittest.TestCase):
 
     def test_a_forked_child_may_leave_the_event_loop(self):
         async def main():
-            child = os.fork()
-            if child == 0:
-                sys.exit(7)
-            return os.waitpid(child, 0)[1]
+            status = asyncio.get_running_loop().create_future()
+
+            def fork():  # Not in a task: from Python 3.14 on a child can't end one.
+                child = os.fork()
+                if child == 0:
+                    sys.exit(7)
+                status.set_result(os.waitpid(child, 0)[1])
+
+            asyncio.get_running_loop().call_soon(fork)
+            return await status
 
         try:
             status = self.run_async(main())
@@ -263,8 +275,45 @@ class AioTests(unittest.TestCase):
         with unittest.mock.patch("runloop.aio.check", side_effect=error):
             self.assertRaises(OSError, loop.run_forever)
         self.assertTrue(Loop.current().is_empty())
+        kept = len(_core._kept)
         loop.close()
+        self.assertLess(len(_core._kept), kept)  # Though somebody has it still.
         self.run_async(asyncio.sleep(0))
+
+    def test_one_that_is_closed_or_runs_refuses_to_run(self):
+        async def main():
+            for refused in asyncio.get_running_loop(), other:
+                self.assertRaises(RuntimeError, refused.run_forever)
+            await asyncio.sleep(0.001)
+            with Loop.current().add(Timer(0.001, done.set)):
+                await done.wait()
+
+        done, other = asyncio.Event(), runloop.aio.EventLoop()
+        self.run_async(main())
+        other.close()
+        self.assertRaises(RuntimeError, other.run_forever)
+        self.assertTrue(Loop.current().is_empty())
+
+    def test_a_callback_that_was_cancelled_is_not_waited_for(self):
+        async def main():
+            loop, ends = asyncio.get_running_loop(), os.pipe()
+            loop.add_reader(ends[0], self.fail)
+            loop.add_writer(ends[1], wrote.set)
+            os.write(ends[1], b"x")
+            hosting = loop._hosting
+            hosting.get_key(ends[0]).data[0].cancel()
+            await wrote.wait()
+            await asyncio.sleep(0)
+            self.assertNotIn(ends[0], hosting.get_map())
+            self.assertIn(ends[1], hosting.get_map())
+            hosting.get_key(ends[1]).data[1].cancel()
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            self.assertNotIn(ends[1], hosting.get_map())
+            os.close(ends[0]), os.close(ends[1])
+
+        wrote = asyncio.Event()
+        self.run_async(main())
 
     def test_a_loop_that_does_not_run_keeps_no_other_awake(self):
         read_end, write_end = os.pipe()
@@ -337,16 +386,6 @@ class AioTests(unittest.TestCase):
         self.run_async(main())
         thread.join()
         self.assertEqual(results, [b"hello\n"])
-
-    def test_the_policy_makes_it(self):
-        async def main():
-            return type(asyncio.get_running_loop())
-
-        asyncio.set_event_loop_policy(runloop.aio.EventLoopPolicy())
-        try:
-            self.assertIs(asyncio.run(main()), runloop.aio.EventLoop)
-        finally:
-            asyncio.set_event_loop_policy(None)
 
 
 if __name__ == "__main__":
