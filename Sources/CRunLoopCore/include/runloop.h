@@ -20,8 +20,9 @@
 //  - Fairness: a drain performs at most 1,024 tasks, so that timers and descriptors are served even under a flood of tasks.
 //  - End of a loop: a loop ends with its thread. A run on a thread whose loop has ended or is ending gives -ESHUTDOWN.
 //  - Misuse: in builds with RUNLOOP_DEBUG an over-release, or a use after the last release, ends the program with a sentence.
-#if defined(__linux__) && !defined(RUNLOOP_H)
+#ifndef RUNLOOP_H
 #define RUNLOOP_H
+#ifdef __linux__
 #include "runloop_set.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -260,4 +261,5 @@ RUNLOOP_EXPORT int runloop_post_block(runloop *loop, const char *mode, void (^bl
 #include "runloop_observer.h"
 #include "runloop_source.h"
 #include "runloop_timer.h"
+#endif // __linux__
 #endif // RUNLOOP_H

@@ -1,7 +1,8 @@
 // runloop_binding.h — for libraries that are built on this one: an object of theirs for each loop, objects that are sources, and the
 // number of forks. Part of runloop.h, which includes it, and whose general rules hold.
-#if defined(__linux__) && !defined(RUNLOOP_BINDING_H)
+#ifndef RUNLOOP_BINDING_H
 #define RUNLOOP_BINDING_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -40,4 +41,5 @@ RUNLOOP_EXPORT void *runloop_source_get_info_of(runloop_source *source,
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_BINDING_H

@@ -1,7 +1,8 @@
 // runloop_bionic.h — what Bionic, Android's C library, lacks of that which the C libraries call. They share it, and nobody else: it is not
 // installed. Elsewhere it is empty. By macros, as a later Bionic may declare the same names.
-#if defined(__ANDROID__) && !defined(RUNLOOP_BIONIC_H)
+#ifndef RUNLOOP_BIONIC_H
 #define RUNLOOP_BIONIC_H
+#ifdef __ANDROID__
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -35,4 +36,5 @@ static inline int runloop__memfd_create(const char *name, unsigned flags) {
 #define memfd_create runloop__memfd_create
 #endif
 
+#endif // __ANDROID__
 #endif // RUNLOOP_BIONIC_H

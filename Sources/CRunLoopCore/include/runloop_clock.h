@@ -1,7 +1,8 @@
 // runloop_clock.h — a loop whose time is the program's, not the machine's: for tests and simulations. Part of runloop.h, which includes it,
 // and whose general rules hold.
-#if defined(__linux__) && !defined(RUNLOOP_CLOCK_H)
+#ifndef RUNLOOP_CLOCK_H
 #define RUNLOOP_CLOCK_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -41,4 +42,5 @@ RUNLOOP_EXPORT int64_t runloop_get_now_ns(runloop *loop);
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_CLOCK_H

@@ -4,8 +4,9 @@
 // A hosted run is a run whose sleep is the host's. The host waits for one descriptor, for reading, and calls runloop_hosted_iterate
 // when it is readable; it has no timeout to compute. Observers are notified of what they are notified of in any run; between Before-
 // and AfterWaiting the thread is the host's. All functions concern the calling thread's loop.
-#if defined(__linux__) && !defined(RUNLOOP_HOST_H)
+#ifndef RUNLOOP_HOST_H
 #define RUNLOOP_HOST_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -77,4 +78,5 @@ RUNLOOP_EXPORT int runloop_end_current(void);
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_HOST_H

@@ -1,7 +1,8 @@
 // runloop_inspect.h — what is in a loop, and what it does: names of items, a visit of all items, and a tracer. For diagnostics; runloop-
 // diagnostics builds statistics, traces and watchdogs on it. Part of runloop.h, which includes it, and whose general rules hold.
-#if defined(__linux__) && !defined(RUNLOOP_INSPECT_H)
+#ifndef RUNLOOP_INSPECT_H
 #define RUNLOOP_INSPECT_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -96,4 +97,5 @@ RUNLOOP_EXPORT runloop_tracer runloop_get_tracer(void);
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_INSPECT_H

@@ -1,7 +1,8 @@
 // runloop_list.h — an intrusive doubly linked list with a sentinel. A node that is in no list points to itself. Shared by the C libraries like
 // runloop_lock.h, and not installed.
-#if defined(__linux__) && !defined(RUNLOOP_LIST_SHARED_H)
+#ifndef RUNLOOP_LIST_SHARED_H
 #define RUNLOOP_LIST_SHARED_H
+#ifdef __linux__
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,4 +50,5 @@ static inline struct list *list_take_first(struct list *list) {
     return first;
 }
 
+#endif // __linux__
 #endif // RUNLOOP_LIST_SHARED_H

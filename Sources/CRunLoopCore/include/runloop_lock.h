@@ -4,8 +4,9 @@
 // A fork may leave a lock held by a thread that the child does not have. So the word says in which generation it is held, and a word of
 // another generation is no obstacle. Taking it pairs (acquire) with giving it (release). Never taken by a signal handler, and never held
 // while user code runs.
-#if defined(__linux__) && !defined(RUNLOOP_LOCK_SHARED_H)
+#ifndef RUNLOOP_LOCK_SHARED_H
 #define RUNLOOP_LOCK_SHARED_H
+#ifdef __linux__
 
 #include <errno.h>
 #include <pthread.h>
@@ -173,4 +174,5 @@ UNCHECKED static inline void process_unlock(struct process_lock *lock) GIVES(*lo
         futex_wake(&lock->word, 1);
 }
 
+#endif // __linux__
 #endif // RUNLOOP_LOCK_SHARED_H

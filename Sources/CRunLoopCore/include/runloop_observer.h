@@ -1,7 +1,8 @@
 // runloop_observer.h — observers: items that are notified of what a loop does. Part of runloop.h,
 // which includes it, and whose general rules hold.
-#if defined(__linux__) && !defined(RUNLOOP_OBSERVER_H)
+#ifndef RUNLOOP_OBSERVER_H
 #define RUNLOOP_OBSERVER_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -45,4 +46,5 @@ RUNLOOP_EXPORT bool runloop_contains_observer(runloop *loop, runloop_observer *o
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_OBSERVER_H

@@ -2,8 +2,9 @@
 // runloop_overlay.h — what the Swift overlay shares with the core beside runloop.h, and nobody else: it is built with the core, in
 // one package. Not installed, not exported from the shared library, and free to change.
 //===----------------------------------------------------------------------===//
-#if defined(__linux__) && !defined(RUNLOOP_OVERLAY_H)
+#ifndef RUNLOOP_OVERLAY_H
 #define RUNLOOP_OVERLAY_H
+#ifdef __linux__
 
 #include "runloop.h"
 
@@ -121,4 +122,5 @@ void runloop__diagnostic_write(enum runloop__diagnostic diagnostic, const char *
 }
 #endif
 
+#endif // __linux__
 #endif // RUNLOOP_OVERLAY_H

@@ -1,8 +1,9 @@
 // runloop_set.h — how sets of flags are declared. Part of runloop.h, which includes it. A set has 32 bits everywhere. For clang in C, and so
 // for Swift and Rust, it is an enumeration, and its flags have its type. Elsewhere it is a number, since in C++ the union of two flags of an
 // enumeration is none of its values, and GCC 12 does not know that they are flags.
-#if defined(__linux__) && !defined(RUNLOOP_SET_H)
+#ifndef RUNLOOP_SET_H
 #define RUNLOOP_SET_H
+#ifdef __linux__
 #include <stdint.h>
 
 #if defined(__clang__) && !defined(__cplusplus)
@@ -15,4 +16,5 @@
 #define RUNLOOP_SET(name) typedef uint32_t name
 #endif
 
+#endif // __linux__
 #endif // RUNLOOP_SET_H

@@ -1,7 +1,8 @@
 // runloop_source.h — sources: items that are called when they were signalled, a descriptor is ready, or a deadline has passed. Part of
 // runloop.h, which includes it, and whose general rules hold.
-#if defined(__linux__) && !defined(RUNLOOP_SOURCE_H)
+#ifndef RUNLOOP_SOURCE_H
 #define RUNLOOP_SOURCE_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -113,4 +114,5 @@ RUNLOOP_EXPORT bool runloop_contains_source(runloop *loop, runloop_source *sourc
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_SOURCE_H

@@ -1,7 +1,8 @@
 // runloop_timer.h — timers: items that are called at an instant, once or repeatedly. Part of runloop.h,
 // which includes it, and whose general rules hold.
-#if defined(__linux__) && !defined(RUNLOOP_TIMER_H)
+#ifndef RUNLOOP_TIMER_H
 #define RUNLOOP_TIMER_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -65,4 +66,5 @@ RUNLOOP_EXPORT bool runloop_contains_timer(runloop *loop, runloop_timer *timer, 
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_TIMER_H

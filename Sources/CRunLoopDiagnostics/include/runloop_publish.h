@@ -1,6 +1,7 @@
 // runloop_publish.h — a process that lets itself be looked at while it runs, by runloop-top and others. Part of runloop_diagnostics.h.
-#if defined(__linux__) && !defined(RUNLOOP_PUBLISH_H)
+#ifndef RUNLOOP_PUBLISH_H
 #define RUNLOOP_PUBLISH_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -26,4 +27,5 @@ RUNLOOP_EXPORT void runloop_unpublish(void);
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_PUBLISH_H

@@ -1,6 +1,7 @@
 // runloop_recorder.h — what loops did lately, event by event, as a timeline for Perfetto or chrome://tracing. Part of runloop_diagnostics.h.
-#if defined(__linux__) && !defined(RUNLOOP_RECORDER_H)
+#ifndef RUNLOOP_RECORDER_H
 #define RUNLOOP_RECORDER_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -27,4 +28,5 @@ RUNLOOP_EXPORT char *runloop_copy_trace(runloop *const *loops, size_t count);
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_RECORDER_H

@@ -1,6 +1,7 @@
 // runloop_report.h — a loop explained: why it is alive, why it doesn't sleep, what has waited longest. Part of runloop_diagnostics.h.
-#if defined(__linux__) && !defined(RUNLOOP_REPORT_H)
+#ifndef RUNLOOP_REPORT_H
 #define RUNLOOP_REPORT_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -43,4 +44,5 @@ RUNLOOP_EXPORT void runloop_report_set_tasks(char *(*RUNLOOP_SENDABLE copy_tasks
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_REPORT_H

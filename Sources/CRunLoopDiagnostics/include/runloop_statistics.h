@@ -1,6 +1,7 @@
 // runloop_statistics.h — how much a loop does, and how long it takes: counts, and histograms of times. Part of runloop_diagnostics.h.
-#if defined(__linux__) && !defined(RUNLOOP_STATISTICS_H)
+#ifndef RUNLOOP_STATISTICS_H
 #define RUNLOOP_STATISTICS_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -70,4 +71,5 @@ RUNLOOP_EXPORT int runloop_statistics_copy(runloop *loop, runloop_statistics *st
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_STATISTICS_H

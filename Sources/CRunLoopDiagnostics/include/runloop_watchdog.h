@@ -1,6 +1,7 @@
 // runloop_watchdog.h — loops that hang, spin, or starve the main queue, noticed by a thread beside them. Part of runloop_diagnostics.h.
-#if defined(__linux__) && !defined(RUNLOOP_WATCHDOG_H)
+#ifndef RUNLOOP_WATCHDOG_H
 #define RUNLOOP_WATCHDOG_H
+#ifdef __linux__
 #include "runloop_statistics.h"
 
 #ifdef __cplusplus
@@ -60,7 +61,7 @@ typedef struct runloop_watchdog_config {
     /// The signal with which the loop's thread is asked for its stack. 0: SIGURG, which does nothing to who doesn't expect it. -1: none,
     /// and no report has a stack. The first watchdog installs its handler, which stays. Like any signal it ends a nanosleep or a poll of
     /// the call-out early, with EINTR. A thread that blocks it has no stack, nor has any where the C library has no backtrace
-    /// (musl). To find the names of functions waits for a dlopen that is under way.
+    /// (musl; on Android). To find the names of functions waits for a dlopen that is under way.
     int signal;
     runloop_diagnosis_handler handler;
 } runloop_watchdog_config;
@@ -79,4 +80,5 @@ RUNLOOP_EXPORT void runloop_watchdog_stop(void);
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_WATCHDOG_H

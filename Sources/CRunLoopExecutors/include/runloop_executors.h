@@ -1,7 +1,8 @@
 // runloop_executors.h — what the products that run and list tasks need in C: the hook of an async `main`, the names and lines of code,
 // memory that may be gone, Foundation's loop. And code that runs when the program is loaded, which has nothing to declare.
-#if defined(__linux__) && !defined(RUNLOOP_EXECUTORS_H)
+#ifndef RUNLOOP_EXECUTORS_H
 #define RUNLOOP_EXECUTORS_H
+#ifdef __linux__
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,4 +34,5 @@ bool runloop_read_words(uintptr_t address, uintptr_t *first, uintptr_t *second);
 void *runloop_foundation_watch(int descriptor, void (*RUNLOOP_EXECUTORS_SENDABLE perform)(void));
 void runloop_foundation_end_watch(void *watch);
 
+#endif // __linux__
 #endif // RUNLOOP_EXECUTORS_H

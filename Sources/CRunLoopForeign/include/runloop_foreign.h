@@ -21,8 +21,9 @@
 //
 // Threads: a foreign source belongs to the thread that creates it. Its callbacks are called there, and other threads get -EPERM from
 // the calls that don't say otherwise. In a forked child its calls give -ECHILD, and none of its callbacks is called.
-#if defined(__linux__) && !defined(RUNLOOP_FOREIGN_H)
+#ifndef RUNLOOP_FOREIGN_H
 #define RUNLOOP_FOREIGN_H
+#ifdef __linux__
 
 #include <poll.h>
 
@@ -88,4 +89,5 @@ RUNLOOP_EXPORT bool runloop_contains_foreign_source(runloop *loop, runloop_forei
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_FOREIGN_H

@@ -1,6 +1,7 @@
 // wait_set.h — what a guest waits for, as one descriptor: an epoll set of the guest's descriptors and a timerfd for its deadline.
-#if defined(__linux__) && !defined(RUNLOOP_FOREIGN_WAIT_SET_H)
+#ifndef RUNLOOP_FOREIGN_WAIT_SET_H
 #define RUNLOOP_FOREIGN_WAIT_SET_H
+#ifdef __linux__
 
 #include <poll.h>
 #include <stdint.h>
@@ -38,4 +39,5 @@ void runloop__wait_set_arm(struct wait_set *set, int64_t deadline_ns);
 /// Descriptors that are reported do not make the set readable again before the next update.
 void runloop__wait_set_discard(struct wait_set *set);
 
+#endif // __linux__
 #endif // RUNLOOP_FOREIGN_WAIT_SET_H

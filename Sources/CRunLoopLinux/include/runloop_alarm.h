@@ -7,8 +7,9 @@
 //
 // Local time is the caller's: daylight saving, calendars and time zones. Who wants "every day at 9:00 in Berlin" makes an alarm
 // without an interval, and in each call computes the next instant and sets it. An interval is a time, not a day.
-#if defined(__linux__) && !defined(RUNLOOP_ALARM_H)
+#ifndef RUNLOOP_ALARM_H
 #define RUNLOOP_ALARM_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -67,4 +68,5 @@ RUNLOOP_EXPORT int64_t runloop_alarm_get_interval(runloop_alarm *alarm);
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_ALARM_H

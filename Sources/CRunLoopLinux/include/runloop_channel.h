@@ -7,8 +7,9 @@
 // There is one thing that it can do, as to any program that receives descriptors: the last close of some files waits, of a socket with
 // SO_LINGER, or on a file system that answers slowly (FUSE, NFS). The kernel closes what a packet contains also if nobody receives it, so no
 // library can prevent that. A loop that must not be held up by processes of other users (`allows_any_user`) needs a thread for such channels.
-#if defined(__linux__) && !defined(RUNLOOP_CHANNEL_H)
+#ifndef RUNLOOP_CHANNEL_H
 #define RUNLOOP_CHANNEL_H
+#ifdef __linux__
 #include "runloop.h"
 #include "runloop_port.h"
 
@@ -149,4 +150,5 @@ RUNLOOP_EXPORT int runloop_call_reply(runloop_call *call, const void *bytes, siz
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_CHANNEL_H

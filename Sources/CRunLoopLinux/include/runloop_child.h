@@ -2,8 +2,9 @@
 //
 // A child is a pidfd: there is no SIGCHLD, no handler, no thread, and nothing that waits for "any child". So children that belong to others
 // (Foundation's Process, Swift's Subprocess, GLib, a library that calls waitpid) stay theirs.
-#if defined(__linux__) && !defined(RUNLOOP_CHILD_H)
+#ifndef RUNLOOP_CHILD_H
 #define RUNLOOP_CHILD_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -96,4 +97,5 @@ RUNLOOP_EXPORT int runloop_child_end_by(runloop_child *child, const runloop_chil
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_CHILD_H

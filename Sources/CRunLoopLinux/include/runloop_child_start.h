@@ -1,8 +1,9 @@
 // runloop_child_start.h — a program is started as a child process. Part of runloop_linux.h, whose general rules hold.
 //
 // The child has what the configuration says, and nothing by chance: no descriptor that isn't listed, no blocked signal, no handler.
-#if defined(__linux__) && !defined(RUNLOOP_CHILD_START_H)
+#ifndef RUNLOOP_CHILD_START_H
 #define RUNLOOP_CHILD_START_H
+#ifdef __linux__
 #include "runloop.h"
 #include "runloop_child.h"
 
@@ -95,4 +96,5 @@ RUNLOOP_EXPORT int runloop_child_start(const runloop_child_start_config *config,
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_CHILD_START_H

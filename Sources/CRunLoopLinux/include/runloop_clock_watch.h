@@ -1,7 +1,8 @@
 // runloop_clock_watch.h — the wall clock was set, or the machine was suspended. Part of runloop_linux.h, whose general rules
 // hold.
-#if defined(__linux__) && !defined(RUNLOOP_CLOCK_WATCH_H)
+#ifndef RUNLOOP_CLOCK_WATCH_H
 #define RUNLOOP_CLOCK_WATCH_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -39,4 +40,5 @@ RUNLOOP_EXPORT int runloop_clock_watch_create(const runloop_clock_watch_config *
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_CLOCK_WATCH_H

@@ -3,8 +3,9 @@
 // A name is looked up by getaddrinfo, on a thread that is made for it and then ends. If there are several addresses, they are tried as RFC 8305
 // (Happy Eyeballs) says: IPv6 and IPv4 by turns, beginning with what getaddrinfo has put first; the next one 250 ms after the last, or at once
 // when that has failed; and the first connection counts.
-#if defined(__linux__) && !defined(RUNLOOP_CONNECT_H)
+#ifndef RUNLOOP_CONNECT_H
 #define RUNLOOP_CONNECT_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -75,4 +76,5 @@ RUNLOOP_EXPORT const char *runloop_connect_get_name_error(runloop_connect *conne
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_CONNECT_H

@@ -2,8 +2,9 @@
 //
 // An eventfd: the way to reach a loop from a signal handler with more than a mark, from another process that has the descriptor, and from
 // libraries and kernel interfaces that take an eventfd (io_uring, KVM, aio). Within a process runloop_source_signal costs less.
-#if defined(__linux__) && !defined(RUNLOOP_COUNTER_H)
+#ifndef RUNLOOP_COUNTER_H
 #define RUNLOOP_COUNTER_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -35,4 +36,5 @@ RUNLOOP_EXPORT int runloop_counter_add(runloop_counter *counter, uint64_t value)
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_COUNTER_H

@@ -3,8 +3,9 @@
 //
 // The loop reads once per iteration while the descriptor is readable, and calls with what there is; what the program does not consume is
 // kept. A program that can't keep up pauses the input: then nothing is read, and the other side finds its buffer full.
-#if defined(__linux__) && !defined(RUNLOOP_INPUT_H)
+#ifndef RUNLOOP_INPUT_H
 #define RUNLOOP_INPUT_H
+#ifdef __linux__
 #include "runloop.h"
 #include "runloop_output.h"
 
@@ -101,4 +102,5 @@ RUNLOOP_EXPORT int64_t runloop_input_get_moved_ns(runloop_input *input);
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_INPUT_H

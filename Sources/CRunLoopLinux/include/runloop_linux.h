@@ -14,8 +14,9 @@
 //  - Forks. In the child, an inherited object is never called; releasing it changes nothing in the parent, and frees its memory and the
 //    child's copies of its descriptors if it was in no mode (a loop of the parent's keeps what it has). A callback may fork: the child
 //    returns from it, and from the run around it, which gives -ECHILD. New objects work.
-#if defined(__linux__) && !defined(RUNLOOP_LINUX_H)
+#ifndef RUNLOOP_LINUX_H
 #define RUNLOOP_LINUX_H
+#ifdef __linux__
 #include "runloop.h"
 #include "runloop_alarm.h"
 #include "runloop_channel.h"
@@ -31,4 +32,5 @@
 #include "runloop_shutdown.h"
 #include "runloop_signal.h"
 #include "runloop_watch.h"
+#endif // __linux__
 #endif // RUNLOOP_LINUX_H

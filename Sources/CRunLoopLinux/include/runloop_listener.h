@@ -2,8 +2,9 @@
 //
 // A socket is made by one of the functions below, or comes from elsewhere: from systemd, from a parent process. A listener accepts its
 // connections on a loop. Names are not looked up: an address is the text of a number.
-#if defined(__linux__) && !defined(RUNLOOP_LISTENER_H)
+#ifndef RUNLOOP_LISTENER_H
 #define RUNLOOP_LISTENER_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -107,4 +108,5 @@ RUNLOOP_EXPORT int runloop_listener_create(const runloop_listener_config *config
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_LISTENER_H

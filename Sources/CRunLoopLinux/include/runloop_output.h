@@ -3,8 +3,9 @@
 // Bytes are sent at once where that is possible. What the kernel does not take waits in a buffer with a limit, and the loop sends it when the
 // descriptor is writable; the source asks for that only while something waits. A producer that is faster than the other side finds the buffer
 // full, and goes on when `drained` is called: that is all there is to back-pressure.
-#if defined(__linux__) && !defined(RUNLOOP_OUTPUT_H)
+#ifndef RUNLOOP_OUTPUT_H
 #define RUNLOOP_OUTPUT_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -101,4 +102,5 @@ RUNLOOP_EXPORT int64_t runloop_output_get_moved_ns(runloop_output *output);
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_OUTPUT_H

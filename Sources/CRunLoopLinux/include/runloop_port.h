@@ -12,8 +12,9 @@
 //
 // Each call-out is for one message or one reply, and the loop's iteration goes on: timers and other sources are served in between, also in a
 // flood. A burst of messages costs one wake-up. The messages of one sender are received in the order in which it sent them.
-#if defined(__linux__) && !defined(RUNLOOP_PORT_H)
+#ifndef RUNLOOP_PORT_H
 #define RUNLOOP_PORT_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -126,4 +127,5 @@ RUNLOOP_EXPORT bool runloop_request_is_awaited(runloop_request *request);
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_PORT_H

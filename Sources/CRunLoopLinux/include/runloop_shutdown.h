@@ -1,6 +1,7 @@
 // runloop_shutdown.h — the end of a program by a signal, with work to do before. Part of runloop_linux.h, whose general rules hold.
-#if defined(__linux__) && !defined(RUNLOOP_SHUTDOWN_H)
+#ifndef RUNLOOP_SHUTDOWN_H
 #define RUNLOOP_SHUTDOWN_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -45,4 +46,5 @@ RUNLOOP_EXPORT int32_t runloop_shutdown_get_signal(runloop_shutdown *shutdown);
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_SHUTDOWN_H

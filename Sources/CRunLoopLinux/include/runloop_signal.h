@@ -6,8 +6,9 @@
 // What counting promises: each call of the handler is counted exactly once by each object for the signal, however many there are, and none
 // is lost. The kernel merges standard signals before that: one that is pending already is not added again. It queues real-time signals
 // (SIGRTMIN to SIGRTMAX), so for these every signal that could be sent is counted.
-#if defined(__linux__) && !defined(RUNLOOP_SIGNAL_H)
+#ifndef RUNLOOP_SIGNAL_H
 #define RUNLOOP_SIGNAL_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -68,4 +69,5 @@ RUNLOOP_EXPORT int runloop_end_process_by_signal(int32_t number);
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_SIGNAL_H

@@ -4,8 +4,9 @@
 // what is told is the difference between what was there when it was looked at last and what is there now. So the changes that were told,
 // applied in order to what was there at the creation, always lead to what is on the disk once that is quiet. Something that came and went
 // in between may be told or not; something may be told as created twice.
-#if defined(__linux__) && !defined(RUNLOOP_WATCH_H)
+#ifndef RUNLOOP_WATCH_H
 #define RUNLOOP_WATCH_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -105,4 +106,5 @@ RUNLOOP_EXPORT const char *runloop_watch_describe_limit(int result);
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_WATCH_H

@@ -1,7 +1,8 @@
 // runloop_simulation.h — what RunLoopKitSimulation needs in C: which threads take part in a simulation, and what time, dice, locks and the
 // kernel are there.
-#if defined(__linux__) && !defined(RUNLOOP_SIMULATION_H)
+#ifndef RUNLOOP_SIMULATION_H
 #define RUNLOOP_SIMULATION_H
+#ifdef __linux__
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -83,4 +84,5 @@ int32_t runloop_simulation_calls(void **calls, int32_t count);
 /// SplitMix64: any state is as good as any other.
 uint64_t runloop_simulation_next_random(uint64_t *state);
 
+#endif // __linux__
 #endif // RUNLOOP_SIMULATION_H
