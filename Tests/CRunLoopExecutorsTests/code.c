@@ -21,12 +21,14 @@ static void expect_name(const void *code, const char *name) {
 }
 
 TEST("a function is called as in the sources, by its beginning and by what is inside of it") {
+    need_proc();
     EXPECT_EQ(known_to_the_file_alone(1), ITS_LINE + 1);
     expect_name(code_of(known_to_the_file_alone, 0), "known_to_the_file_alone");
     expect_name(code_of(known_to_the_file_alone, 1), "known_to_the_file_alone");
 }
 
 TEST("a function is found in its file, in the line in which it begins") {
+    need_proc();
     const char *directory = NULL, *file = NULL;
     EXPECT_EQ(runloop_find_code_line(code_of(known_to_the_file_alone, 0), &directory, &file), ITS_LINE);
     REQUIRE(file != NULL);
