@@ -502,7 +502,7 @@ lint: ## Formats, headers, warnings as errors, what the library exports
 
 format: ## Formats all C and Swift files in place
 	git ls-files '*.c' '*.h' | xargs clang-format -i
-	swift-format format --in-place --recursive Package.swift Sources Tests Examples
+	swift-format format --in-place --recursive Package*.swift Sources Tests Examples
 
 docs: ## The documentation of every product in build/docs; checks that each public symbol has a comment and all code compiles
 	@Tools/scripts/docs

@@ -38,6 +38,8 @@ let package = Package(
         .library(name: "CRunLoopCore", targets: ["CRunLoopCore"]),
         .library(name: "CRunLoopLinux", targets: ["CRunLoopLinux"]),
         .library(name: "CRunLoopDiagnostics", targets: ["CRunLoopDiagnostics"]),
+        // The main dispatch queue and the main actor alone, under GLib's loop, with older toolchains as well: Package@swift-5.9.swift.
+        .library(name: "CRunLoopMainQueue", targets: ["CRunLoopMainQueue"]),
     ],
     targets: [
         .target(
@@ -102,6 +104,14 @@ let package = Package(
             sources: ["src"],
             publicHeadersPath: "include",
             cSettings: [.define("_GNU_SOURCE"), .define("RUNLOOP_DEBUG", .when(configuration: .debug))]
+        ),
+        .target(
+            name: "CRunLoopMainQueue",
+            dependencies: ["CRunLoopCore"],
+            path: "Sources/CRunLoopMainQueue",
+            sources: ["src"],
+            publicHeadersPath: "include",
+            cSettings: [.define("_GNU_SOURCE")]
         ),
         .target(
             name: "RunLoopKitForeign",

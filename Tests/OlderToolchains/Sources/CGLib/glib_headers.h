@@ -1,0 +1,1 @@
+../../../GLibHost/Sources/CGLib/glib_headers.h

@@ -1,0 +1,3 @@
+import RunLoopKitLinux
+
+print("The Swift modules are there.")
