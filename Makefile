@@ -390,6 +390,9 @@ test-planted-bugs: ## How often the real world shows the bugs that a simulation 
 test-ports: ## The C tests for 32 bits, for musl, and for aarch64 in an emulator; the C of the package, for Android as well
 	$(call logged,Tests/bin/ports)
 
+test-platforms: ## The package as it is built elsewhere than on Linux, and by a client with an older Swift
+	$(call logged,Tests/bin/other-platforms && Tests/bin/older-toolchains)
+
 test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js, GLib in Swift, windows in GTK, Qt and SDL
 	$(call logged,Tests/bin/hosts && Tests/bin/glib-package && Tests/bin/gtk-window && Benchmarks/toolkits/measure --check)
 
