@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 #if os(Linux)
 public import FoundationEssentials
 public import RunLoopKit
