@@ -41,7 +41,7 @@ class _Selector(_epoll.Selector):
         super().__init__()
         self._event_loop, self._mode, self._name = event_loop, mode, mode_name(mode)
         self._run_loop = self._observers = self._descriptor = None
-        self._is_observed = self._is_in_run = self._rests = False
+        self._is_observed = self._is_in_run = self._rests = self._waits = False
         self._waker = Source(lambda: None)  # There is always something in the mode.
 
     def attach(self):
@@ -69,8 +69,8 @@ class _Selector(_epoll.Selector):
 
     def awake(self):
         """See Runs.awake."""
-        if self._leave():
-            self._event_loop.call_soon_threadsafe(_nothing)  # A signal's handler may have called this, in the midst of the wait.
+        if self._leave() and self._waits:
+            self._event_loop.call_soon_threadsafe(_nothing)  # A signal's handler has called this, in the midst of the wait.
 
     def _leave(self):
         """Ends the run. False if there is none, or the thread is in a callback of it."""
@@ -81,7 +81,9 @@ class _Selector(_epoll.Selector):
 
     def select(self, timeout=None):
         """Waits, and adds the callbacks of what is ready, which is more than asyncio asks for, and less work."""
+        self._waits = True  # First: a signal's handler that comes after this ends the wait, and one that came before has ended the rest.
         events = self.epoll.poll(timeout, len(self.keys) + 1) if self._rests else self._serve_and_poll(timeout)
+        self._waits = False
         return self._deliver(events) if events else events
 
     def _deliver(self, events):
