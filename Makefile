@@ -415,7 +415,7 @@ test-glib-suite: ## GLib's own tests (Debian's libglib2.0-tests), with its conte
 # Their versions are pinned where each is run; docs/SUITES.md has the results.
 test-suites: test-python-asyncio test-python-suites test-cf-clients test-glib-suite ## Other projects' tests on our loop, half an hour
 
-test-python-asyncio: ## All of CPython's own tests of asyncio, on the event loop of Interop/Bindings/python: two minutes
+test-python-asyncio: ## All of CPython's own tests of asyncio, on the event loop of Interop/Bindings/python (PYTHON=python3.14): two minutes
 	@mkdir -p $(BUILD)/bindings/python
 	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run asyncio
 
