@@ -1,6 +1,5 @@
 // runloop_async.hpp — signals, processes, changes of files, streams and connections for coroutines, C++20, on top of runloop_linux.hpp.
-// What runloop_task.hpp says of awaitables holds for all of them. One coroutine at a time waits for an object; of a stream, one reads and
-// one writes.
+// What runloop_task.hpp says of awaitables holds for all of them.
 #ifndef RUNLOOP_ASYNC_HPP
 #define RUNLOOP_ASYNC_HPP
 #include <csignal>
@@ -15,7 +14,7 @@
 namespace run_loop {
 namespace detail {
 
-/// What a source has brought and nobody has taken. The source is in its mode only while somebody waits.
+/// What a source has brought and nobody has taken. The source is in its mode only while somebody waits. Who has waited longest has the next one.
 template <class T> class arrivals {
   public:
     arrivals(source_ref source, mode mode) : source_(source), mode_(mode) {}
@@ -27,31 +26,37 @@ template <class T> class arrivals {
             if (!error_)
                 error_ = ENOMEM;
         }
-        went_on();
+        if (waiters_) {
+            const auto first = waiters_.take_first();
+            leave();
+            first.resume();
+        }
     }
-    /// There will be no more.
+    /// There will be no more, and all are told.
     void fail(int error) {
         error_ = error;
-        went_on();
+        if (waiters_)
+            loop::current().remove(source_, mode_);
+        waiters_.resume_all();
     }
 
     class next {
       public:
         explicit next(arrivals &all) noexcept : all_(all) {}
-        next(const next &) = delete;
-        next &operator=(const next &) = delete;
+        /// Before it waits.
+        next(next &&) noexcept = default;
+        next &operator=(next &&) = delete;
         ~next() {
-            if (waits_)
+            if (waiting_.leave())
                 all_.leave();
         }
         bool await_ready() const noexcept { return !all_.values_.empty() || all_.error_; }
         void await_suspend(std::coroutine_handle<> waiting) {
-            loop::current().add(all_.source_, all_.mode_);
-            all_.waiter_.set(waiting);
-            waits_ = true;
+            if (!all_.waiters_)
+                loop::current().add(all_.source_, all_.mode_);
+            waiting_.join(all_.waiters_, waiting);
         }
         T await_resume() {
-            waits_ = false;
             if (all_.values_.empty())
                 // There may be memory again.
                 throw_if(all_.error_ == ENOMEM ? std::exchange(all_.error_, 0) : all_.error_, "run_loop");
@@ -62,31 +67,27 @@ template <class T> class arrivals {
 
       private:
         arrivals &all_;
-        bool waits_ = false;
+        waiter waiting_;
     };
 
   private:
+    /// Somebody waits no more.
     void leave() noexcept {
-        loop::current().remove(source_, mode_);
-        waiter_.clear();
-    }
-    void went_on() {
-        if (waiter_) {
+        if (!waiters_)
             loop::current().remove(source_, mode_);
-            waiter_.resume();
-        }
     }
     source_ref source_;
     mode mode_;
     std::deque<T> values_;
     int error_ = 0;
-    waiter waiter_;
+    waiters waiters_;
 };
 
 } // namespace detail
 
 //===-- Signals, changes, connections that come ----------------------------------------------------------------------===//
-/// A signal, caught from the constructor on; what arrives while nobody waits is kept.
+/// A signal, caught from the constructor on; what arrives while nobody waits is kept. Of several coroutines that wait, each arrival is one's, the
+/// first's.
 class signals {
   public:
     explicit signals(int number, mode mode = common_modes, bool force = false)
@@ -111,7 +112,7 @@ struct file_change {
     bool is_directory;
 };
 
-/// The changes of a path, from the constructor on.
+/// The changes of a path, from the constructor on. Of several coroutines that wait, the first has those that are told together.
 class file_changes {
   public:
     explicit file_changes(const char *path, watch_options options = {}, mode mode = common_modes)
@@ -139,7 +140,8 @@ class file_changes {
     detail::arrivals<std::vector<file_change>> arrivals_;
 };
 
-/// Accepts the connections of a listening socket. Those that nobody waits for remain in the kernel's queue, but for a few.
+/// Accepts the connections of a listening socket. Those that nobody waits for remain in the kernel's queue, but for a few. Several coroutines may
+/// wait: each connection is that one's which has waited longest.
 class acceptor {
   public:
     explicit acceptor(lent_or_given socket, listener_options options = {}, mode mode = common_modes)
@@ -149,7 +151,7 @@ class acceptor {
           arrivals_(listener_, mode) {}
     acceptor(const acceptor &) = delete;
     acceptor &operator=(const acceptor &) = delete;
-    /// `co_await acceptor.accept()`: a descriptor. Throws when the socket has failed for good; while descriptors or memory have run out, it waits.
+    /// `co_await acceptor.accept()`: a descriptor. Throws when the socket has failed for good, everywhere; while descriptors or memory have run out, it waits.
     auto accept() noexcept { return detail::arrivals<descriptor>::next(arrivals_); }
     int socket() const noexcept { return listener_.socket(); }
 
@@ -169,7 +171,7 @@ class process {
     explicit process(const child_options &options, mode mode = common_modes) : state_(std::make_shared<state>()) {
         auto child = child::start(options, [state = state_](child_exit exit) {
             state->exit = exit;
-            state->waiter.resume();
+            state->waiters.resume_all();
         });
         try {
             loop::current().add(child, mode);
@@ -191,25 +193,22 @@ class process {
     /// Signals and the polite end: `process.child().end_by({{SIGTERM, 5s}, {SIGKILL, 0s}})`.
     child_ref child() const noexcept { return ref_; }
 
-    /// `co_await process.end()`: a child_exit.
+    /// `co_await process.end()`: a child_exit. Any number of coroutines may wait for it, and be told, in their order.
     auto end() noexcept {
         struct awaiter {
             std::shared_ptr<state> shared;
-            explicit awaiter(std::shared_ptr<state> state) noexcept : shared(std::move(state)) {}
-            awaiter(const awaiter &) = delete;
-            awaiter &operator=(const awaiter &) = delete;
-            ~awaiter() { shared->waiter.clear(); }
+            detail::waiter waiting;
             bool await_ready() const noexcept { return shared->exit.has_value(); }
-            void await_suspend(std::coroutine_handle<> waiting) noexcept { shared->waiter.set(waiting); }
+            void await_suspend(std::coroutine_handle<> handle) noexcept { waiting.join(shared->waiters, handle); }
             child_exit await_resume() const noexcept { return *shared->exit; }
         };
-        return awaiter(state_);
+        return awaiter{state_, {}};
     }
 
   private:
     struct state {
         std::optional<child_exit> exit;
-        detail::waiter waiter;
+        detail::waiters waiters;
     };
     std::shared_ptr<state> state_;
     child_ref ref_{nullptr};

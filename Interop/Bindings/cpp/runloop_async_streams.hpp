@@ -8,12 +8,6 @@
 #include "runloop_task.hpp"
 
 namespace run_loop {
-namespace detail {
-inline void throw_if(int error, const char *what) {
-    if (error)
-        throw std::system_error(error, std::generic_category(), what);
-}
-} // namespace detail
 
 //===-- Connecting ---------------------------------------------------------------------------------------------------===//
 /// Why no connection could be made: the error, and that of each attempt.
@@ -39,18 +33,17 @@ namespace detail {
 
 class connect_awaiter {
   public:
-    connect_awaiter(const connect_options &options, mode mode)
-        : connecting_(options, [this](descriptor socket, int error) { connected(std::move(socket), error); }), mode_(mode) {}
-    connect_awaiter(const connect_awaiter &) = delete;
-    connect_awaiter &operator=(const connect_awaiter &) = delete;
+    connect_awaiter(const connect_options &options, mode mode) : options_(options), mode_(mode) {}
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiting) {
-        loop::current().add(connecting_, mode_);
-        waiter_.set(waiting);
+        throw_if(waiting_ ? EBUSY : 0, "connect");
+        connecting_.emplace(options_, [this](descriptor socket, int error) { connected(std::move(socket), error); });
+        loop::current().add(*connecting_, mode_);
+        waiting_ = waiting;
     }
     descriptor await_resume() {
         if (error_)
-            throw connect_error(error_, connecting_);
+            throw connect_error(error_, *connecting_);
         return std::move(socket_);
     }
 
@@ -58,18 +51,20 @@ class connect_awaiter {
     void connected(descriptor socket, int error) {
         socket_ = std::move(socket);
         error_ = error;
-        waiter_.resume();
+        std::exchange(waiting_, nullptr).resume();
     }
-    connecting connecting_;
+    connect_options options_;
     mode mode_;
-    waiter waiter_;
+    std::optional<connecting> connecting_;
+    std::coroutine_handle<> waiting_;
     descriptor socket_;
     int error_ = 0;
 };
 
 } // namespace detail
 
-/// `co_await connect(options)`: a descriptor, or a connect_error is thrown. (Name the options: g++ before 13 destroys an aggregate twice that
+/// `co_await connect(options)`: a descriptor, or a connect_error is thrown. Whoever awaits the same object gets EBUSY while somebody does, and a
+/// connection of its own after that. (Name the options: g++ before 13 destroys an aggregate twice that
 /// is a temporary of a co_await expression.)
 inline detail::connect_awaiter connect(const connect_options &options, mode mode = common_modes) { return {options, mode}; }
 /// `co_await connect_tcp("localhost", 80, 5s)`: the same for TCP, with a limit for all of it.
@@ -89,7 +84,9 @@ inline detail::connect_awaiter connect_unix(std::string_view path, length within
 }
 
 //===-- Streams ------------------------------------------------------------------------------------------------------===//
-/// Writes to a descriptor. Bytes are taken at once as far as the limit allows, and sent by the loop.
+/// Writes to a descriptor. Bytes are taken at once as far as the limit allows, and sent by the loop. Any number of coroutines may write, flush
+/// and finish: each has its turn once those before it are done, in the order in which they were awaited, so their bytes are never mixed. One that
+/// is ended while it writes may have sent a part; the next one goes on after that.
 class writer {
   public:
     explicit writer(lent_or_given descriptor, output_options options = {}, mode mode = common_modes)
@@ -101,49 +98,56 @@ class writer {
     output_ref output() const noexcept { return output_; }
 
     /// Until all bytes are sent or in the buffer. They must live so long. Throws the descriptor's error.
-    task<> write(std::string_view bytes) {
-        for (;;) {
-            bytes.remove_prefix(output_.write(bytes));
-            if (bytes.empty())
-                co_return;
-            co_await drained(*this);
-        }
-    }
+    task<> write(std::string_view bytes) { co_await turn(*this, order::write, bytes); }
     /// Until nothing waits.
-    task<> flush() {
-        if (!output_.flush())
-            co_await drained(*this);
-    }
+    task<> flush() { co_await turn(*this, order::flush); }
     /// Until all was sent; then the peer reads an end.
-    task<> finish() {
-        if (!output_.finish())
-            co_await drained(*this);
-    }
+    task<> finish() { co_await turn(*this, order::finish); }
 
   private:
-    class drained {
+    enum class order { write, flush, finish };
+    class turn : public detail::waiter {
       public:
-        explicit drained(writer &self) noexcept : self_(self) {}
-        drained(const drained &) = delete;
-        drained &operator=(const drained &) = delete;
-        ~drained() { self_.waiter_.clear(); }
-        bool await_ready() const noexcept { return false; }
-        void await_suspend(std::coroutine_handle<> waiting) noexcept { self_.waiter_.set(waiting); }
-        void await_resume() const { detail::throw_if(self_.error_, "write"); }
+        turn(writer &self, order order, std::string_view bytes = {}) noexcept : self_(self), order_(order), bytes_(bytes) {}
+        bool await_ready() { return !self_.turns_ && is_done(); }
+        void await_suspend(std::coroutine_handle<> waiting) noexcept { join(self_.turns_, waiting); }
+        void await_resume() const {
+            if (failure_)
+                std::rethrow_exception(failure_);
+            detail::throw_if(error_, "write");
+        }
+        /// Its output was sent up to what `error` says: whether the turn is over.
+        bool is_over(int error) noexcept {
+            try {
+                return (error_ = error) || is_done();
+            } catch (...) {
+                failure_ = std::current_exception();
+                return true;
+            }
+        }
 
       private:
+        bool is_done() {
+            if (order_ != order::write)
+                return order_ == order::flush ? self_.output_.flush() : self_.output_.finish();
+            bytes_.remove_prefix(self_.output_.write(bytes_));
+            return bytes_.empty();
+        }
         writer &self_;
+        order order_;
+        std::string_view bytes_;
+        int error_ = 0;
+        std::exception_ptr failure_;
     };
     void ended_waiting(int error) {
-        error_ = error;
-        waiter_.resume();
+        turns_.resume_while([error](detail::waiter &first) { return static_cast<turn &>(first).is_over(error); });
     }
     run_loop::output output_;
-    detail::waiter waiter_;
-    int error_ = 0;
+    detail::waiters turns_;
 };
 
-/// Reads a descriptor, only while a coroutine waits for it: silence in between is no silence of the peer's.
+/// Reads a descriptor, only while a coroutine waits for it: silence in between is no silence of the peer's. One coroutine reads at a time: a
+/// second one gets EBUSY, since nobody could say which bytes are whose.
 class reader {
   public:
     explicit reader(lent_or_given descriptor, input_options options = {}, mode mode = common_modes)
@@ -190,19 +194,20 @@ class reader {
     class awaiter {
       public:
         awaiter(reader &self, wish wish) noexcept : self_(self), wish_(wish) {}
-        awaiter(const awaiter &) = delete;
-        awaiter &operator=(const awaiter &) = delete;
+        /// Before it waits.
+        awaiter(awaiter &&) noexcept = default;
+        awaiter &operator=(awaiter &&) = delete;
         ~awaiter() {
-            if (self_.wish_ != &wish_)
+            if (!waiting_.leave())
                 return;
             self_.wish_ = nullptr;
-            self_.waiter_.clear();
             runloop_input_pause(self_.input_.get());
         }
         bool await_ready() noexcept { return self_.has_ended_ || wish_.in({}) == 0; }
         void await_suspend(std::coroutine_handle<> waiting) {
+            detail::throw_if(self_.reading_ ? EBUSY : 0, "read");
             self_.input_.resume();
-            self_.waiter_.set(waiting);
+            waiting_.join(self_.reading_, waiting);
             self_.wish_ = &wish_;
         }
 
@@ -225,6 +230,7 @@ class reader {
       private:
         reader &self_;
         wish wish_;
+        detail::waiter waiting_;
     };
     struct chunk_awaiter : awaiter {
         using awaiter::awaiter;
@@ -261,7 +267,7 @@ class reader {
         }
         wish_ = nullptr;
         input_.pause();
-        waiter_.resume();
+        reading_.take_first().resume();
         return count;
     }
     void ended(std::string_view rest, int error) {
@@ -274,12 +280,12 @@ class reader {
             error_ = error ? error : ENOMEM;
         }
         wish_ = nullptr;
-        waiter_.resume();
+        reading_.take_first().resume();
     }
     run_loop::input input_;
-    detail::waiter waiter_;
-    wish *wish_ = nullptr; ///< Of the awaiter that waits.
-    std::string taken_;    ///< For that awaiter; after the end, what was not consumed.
+    detail::waiters reading_; ///< Who waits, if anybody does.
+    wish *wish_ = nullptr;    ///< Of the awaiter that waits.
+    std::string taken_;       ///< For that awaiter; after the end, what was not consumed.
     int error_ = 0;
     bool has_ended_ = false;
 };

@@ -4,12 +4,15 @@
 //
 //  - A coroutine goes on inside the callback of what it waited for, on the loop's thread. So it may do what a callback may, and what it
 //    throws goes to who awaits the task.
-//  - Cancellation is destruction: a task that is destroyed while it waits destroys what it waits for, and hears nothing any more.
+//  - Cancellation is destruction: a task that is destroyed while it waits destroys what it waits for, and hears nothing any more. One that
+//    is being executed can't be destroyed, not from a call or a nested run inside it either; a task_scope (runloop_scope.hpp) sees to that.
+//  - A second coroutine that waits for the same thing is never lost: it waits its turn where there are several to have, as is said there,
+//    and is refused everywhere else, with the error EBUSY. The first one hears nothing of that.
+//  - What is waited for outlives who waits for it.
 //  - All of them belong to the thread that made them.
 //  - Items are in the common modes, unless a mode is given, and only while a coroutine waits for them, as far as nothing else is said.
 #ifndef RUNLOOP_TASK_HPP
 #define RUNLOOP_TASK_HPP
-#include <cassert>
 #include <coroutine>
 #include <exception>
 #include <optional>
@@ -18,12 +21,14 @@
 #include <variant>
 
 #include "runloop.hpp"
+#include "runloop_branch.hpp"
 
 namespace run_loop {
 
 template <class T = void> class task;
 
 namespace detail {
+struct branch_body;
 
 /// What a task has when it is done: nothing yet, its value, or what it threw.
 template <class T> class task_result {
@@ -47,6 +52,7 @@ template <> class task_result<void> {
         if (error_)
             std::rethrow_exception(error_);
     }
+    const std::exception_ptr &error() const noexcept { return error_; }
 
   private:
     std::exception_ptr error_;
@@ -62,7 +68,12 @@ struct final_awaiter {
 };
 
 template <class T> struct task_promise : task_result<T> {
-    std::coroutine_handle<> continuation = std::noop_coroutine();
+    std::coroutine_handle<> continuation; ///< Who awaits it. Nobody, before it has begun.
+    branch *around = nullptr;             ///< What it is a part of, if somebody might end it.
+    template <class Result> task<Result> &&await_transform(task<Result> &&inner) noexcept { return std::move(inner); }
+    template <class Awaitable> tracked<Awaitable> await_transform(Awaitable &&awaitable) {
+        return tracked<Awaitable>(std::forward<Awaitable>(awaitable));
+    }
     task<T> get_return_object() noexcept;
     std::suspend_always initial_suspend() const noexcept { return {}; }
     final_awaiter final_suspend() const noexcept { return {}; }
@@ -86,21 +97,26 @@ template <class T> class [[nodiscard]] task {
         if (coroutine_)
             coroutine_.destroy();
     }
-    /// Once.
-    auto operator co_await() &&noexcept {
-        struct awaiter {
-            handle coroutine;
-            bool await_ready() const noexcept { return false; }
-            std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiting) const noexcept {
-                coroutine.promise().continuation = waiting;
-                return coroutine;
-            }
-            T await_resume() const { return coroutine.promise().take(); }
-        };
-        return awaiter{coroutine_};
-    }
+    /// Once: it throws EBUSY if the task has begun, and EINVAL if it was moved from.
+    auto operator co_await() &&noexcept { return awaiter{coroutine_}; }
+    /// Why it can't begin: EBUSY or EINVAL, as above, or 0.
+    int refusal() const noexcept { return refusal(coroutine_); }
 
   private:
+    friend struct detail::branch_body;
+    struct awaiter {
+        handle coroutine;
+        bool await_ready() const noexcept { return false; }
+        template <class Promise> handle await_suspend(std::coroutine_handle<Promise> waiting) const {
+            detail::throw_if(refusal(coroutine), "run_loop::task");
+            if constexpr (requires { waiting.promise().around; })
+                coroutine.promise().around = waiting.promise().around;
+            coroutine.promise().continuation = waiting;
+            return coroutine;
+        }
+        T await_resume() const { return coroutine.promise().take(); }
+    };
+    static int refusal(handle coroutine) noexcept { return !coroutine ? EINVAL : coroutine.promise().continuation ? EBUSY : 0; }
     handle coroutine_;
 };
 
@@ -172,7 +188,8 @@ inline void begin(task<> &body) {
 
 } // namespace detail
 
-/// Begins a task now, which belongs to itself from then on: its frame is freed when it is done. What it throws ends the program.
+/// Begins a task now, which belongs to itself from then on: its frame is freed when it is done. What it throws ends the program. What is to be
+/// ended or awaited is spawned in a task_scope.
 inline void spawn(task<> body) { detail::run_detached(std::move(body)); }
 
 /// Begins a task, and runs the calling thread's loop in `mode` until it is done: its result, or what it threw. If the run is stopped from
@@ -190,32 +207,12 @@ template <class T> T wait(task<T> body, mode mode = default_mode) {
 
 namespace detail {
 
-/// The coroutine that waits.
-class waiter {
-  public:
-    waiter() noexcept = default;
-    waiter(const waiter &) = delete;
-    waiter &operator=(const waiter &) = delete;
-    explicit operator bool() const noexcept { return bool(waiting_); }
-    void set(std::coroutine_handle<> waiting) noexcept {
-        assert(!waiting_);
-        waiting_ = waiting;
-    }
-    void clear() noexcept { waiting_ = nullptr; }
-    void resume() {
-        if (waiting_)
-            std::exchange(waiting_, nullptr).resume();
-    }
-
-  private:
-    std::coroutine_handle<> waiting_;
-};
-
 class sleep {
   public:
     sleep(clock::time_point date, mode mode) noexcept : date_(date), mode_(mode) {}
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiting) {
+        throw_if(timer_ && timer_->is_valid() ? EBUSY : 0, "run_loop::sleep");
         timer_.emplace(date_, timer_options(), [waiting] { waiting.resume(); });
         loop::current().add(*timer_, mode_);
     }
@@ -229,7 +226,7 @@ class sleep {
 
 } // namespace detail
 
-/// `co_await sleep_for(10ms)`: a timer of the thread's loop.
+/// `co_await sleep_for(10ms)`: a timer of the thread's loop. One coroutine at a time: a second one that awaits the same object gets EBUSY.
 inline detail::sleep sleep_for(length delay, mode mode = common_modes) { return {from_now(delay), mode}; }
 inline detail::sleep sleep_until(clock::time_point date, mode mode = common_modes) { return {date, mode}; }
 

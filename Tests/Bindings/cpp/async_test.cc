@@ -6,7 +6,7 @@
 #include <csignal>
 #include <stdexcept>
 
-#include "pair.h"
+#include "coroutines.h"
 
 using namespace std::chrono_literals;
 using namespace run_loop;
@@ -23,15 +23,6 @@ static bool is_without_memory;
 }
 [[gnu::noinline]] void operator delete(void *block) noexcept { std::free(block); }
 [[gnu::noinline]] void operator delete(void *block, std::size_t) noexcept { std::free(block); }
-
-/// Counts how many of it there are, in frames.
-struct counted {
-    static int alive;
-    counted() { ++alive; }
-    counted(const counted &) { ++alive; }
-    ~counted() { --alive; }
-};
-int counted::alive;
 
 /// What a task throws, in words.
 template <class T> static std::string thrown(task<T> body) {

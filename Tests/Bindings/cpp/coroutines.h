@@ -1,0 +1,25 @@
+// coroutines.h — what the tests of coroutines share.
+#ifndef COROUTINES_H
+#define COROUTINES_H
+#include <algorithm>
+#include <runloop_task.hpp>
+
+#include "pair.h"
+
+/// A task that has begun, and that its owner destroys, maybe while it waits.
+struct begun {
+    explicit begun(run_loop::task<> &body) {
+        auto awaiter = std::move(body).operator co_await();
+        awaiter.await_suspend(std::coroutine_handle<>(std::noop_coroutine())).resume();
+    }
+};
+
+/// Counts how many of it there are, in frames.
+struct counted {
+    static inline int alive;
+    counted() { ++alive; }
+    counted(const counted &) { ++alive; }
+    ~counted() { --alive; }
+};
+
+#endif // COROUTINES_H
