@@ -10,6 +10,7 @@
 
 #include "runloop_async_streams.hpp"
 #include "runloop_process.hpp"
+#include "runloop_scope.hpp"
 
 namespace run_loop {
 namespace detail {

@@ -94,6 +94,59 @@ static outcome a_spawned_task() {
     return counted::alive == 0 ? result : LOST;
 }
 
+static task<> note(int &into, int value) {
+    into = co_await later(value);
+}
+
+static outcome a_scope_that_is_joined() {
+    return await_it([]() -> task<bool> {
+        int first = 0, second = 0;
+        task_scope scope;
+        scope.spawn(note(first, 1));
+        scope.spawn(note(second, 2));
+        co_await scope.join();
+        co_return first + second == 3;
+    });
+}
+
+static task<> sleep_long() {
+    const counted here;
+    co_await sleep_for(1h);
+}
+
+static outcome a_scope_that_is_cancelled() {
+    return await_it([]() -> task<bool> {
+        task_scope scope;
+        scope.spawn(sleep_long());
+        scope.spawn([](task_scope &its) -> task<> {
+            co_await later(1);
+            its.cancel();
+        }(scope));
+        co_await scope.join();
+        co_return counted::alive == 0;
+    });
+}
+
+static outcome the_first_of_several() {
+    return await_it([]() -> task<bool> {
+        const auto first = co_await when_any(sleep_long(), later(1), sleep_for(1h));
+        co_return first.index() == 1 && std::get<1>(first) == 1;
+    });
+}
+
+static outcome a_limit() {
+    return await_it([]() -> task<bool> {
+        bool is_over = false;
+        try {
+            co_await timeout(sleep_long(), 1ms);
+        } catch (const std::system_error &error) {
+            throw_if(error.code().value() == ETIMEDOUT ? 0 : error.code().value());
+            is_over = true;
+        }
+        co_return is_over &&co_await timeout(later(3), 60s) == 3;
+    });
+}
+
 //===-- what they wait for -------------------------------------------------------------------------------------------===//
 
 static outcome awaited_signals() {
@@ -154,6 +207,33 @@ static outcome a_writer_that_waits() {
         co_await writer.flush();
         co_await writer.finish();
         while (count < sizeof much)
+            co_await sleep_for(1ms);
+        co_return true;
+    });
+}
+
+static task<> write_all(writer &writer, std::string_view bytes) {
+    co_await writer.write(bytes);
+}
+
+/// The second one waits for its turn.
+static outcome two_writers() {
+    static const char much[1 << 20] = {};
+    ends ends;
+    return await_it([&]() -> task<bool> {
+        size_t count = 0;
+        writer writer(std::move(ends.near), {.limit = 100000});
+        descriptor_source drain(ends.far.get(), readiness::readable, [&] {
+            static char bytes[1 << 16];
+            own([&] { count += size_t(std::max(recv(ends.far.get(), bytes, sizeof bytes, 0), ssize_t(0))); });
+        });
+        loop::current().add(drain);
+        task_scope scope;
+        scope.spawn(write_all(writer, {much, sizeof much}));
+        scope.spawn(write_all(writer, {much, sizeof much}));
+        co_await scope.join();
+        co_await writer.finish();
+        while (count < 2 * sizeof much)
             co_await sleep_for(1ms);
         co_return true;
     });
@@ -220,10 +300,15 @@ const scenario task_scenarios[] = {{"tasks that sleep", tasks_that_sleep, false}
                                    {"a task that throws", a_task_that_throws, false},
                                    {"a task that is destroyed", a_task_that_is_destroyed, false},
                                    {"a spawned task", a_spawned_task, false},
+                                   {"a scope that is joined", a_scope_that_is_joined, false},
+                                   {"a scope that is cancelled", a_scope_that_is_cancelled, false},
+                                   {"the first of several", the_first_of_several, false},
+                                   {"a limit", a_limit, false},
                                    {"awaited signals", awaited_signals, false},
                                    {"awaited changes", awaited_changes, false},
                                    {"streams", streams, false},
                                    {"a writer that waits", a_writer_that_waits, false},
+                                   {"two writers", two_writers, false},
                                    {"a connection", a_connection, false},
                                    {"a connection that is refused", a_connection_that_is_refused, false},
                                    {"a process", a_process, false},
