@@ -1,6 +1,6 @@
 //! Futures on the thread's loop.
 use crate::driver::{expect, own, run_until, scenarios, Failure, Outcome, PATIENCE};
-use runloop::{ready, sleep, Mode, Readiness, RunLoop, Sleep};
+use runloop::{ready, sleep, AsyncFd, Mode, Readiness, RunLoop, Sleep};
 use std::cell::Cell;
 use std::future::Future;
 use std::io::{Read, Write};
@@ -15,6 +15,7 @@ scenarios! {
     "futures that sleep": futures_that_sleep,
     "a spawned future": a_spawned_future,
     "a descriptor in a future": a_descriptor_in_a_future,
+    "a descriptor for many waits": a_descriptor_for_many_waits,
     "a future woken by another thread": a_future_woken_by_another_thread,
     "futures woken at once": futures_woken_at_once,
 }
@@ -109,6 +110,22 @@ fn a_descriptor_in_a_future() -> Outcome {
         },
     );
     block_on(both(one, other))
+}
+
+fn a_descriptor_for_many_waits() -> Outcome {
+    let (ours, mut theirs) = own(|| UnixStream::pair().expect("a pair of sockets"));
+    let ours = AsyncFd::new(ours)?;
+    block_on(async {
+        for _ in 0..3 {
+            ours.writable().await?;
+            own(|| theirs.write_all(b"a").expect("a socket that takes a byte"));
+            expect(ours.readable().await?.contains(Readiness::READABLE))?;
+            expect(own(|| ours.get_ref().read(&mut [0; 4]).expect("a socket that has a byte")) == 1)?;
+            // Writable, and nobody asks for that.
+            sleep(Duration::from_millis(1)).await?;
+        }
+        Ok(())
+    })
 }
 
 /// Ready when `set` was called, on any thread.

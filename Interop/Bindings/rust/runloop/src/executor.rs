@@ -262,7 +262,8 @@ impl Future for Sleep {
 }
 
 /// A future that is ready when one of the conditions `wanted` holds for the descriptor of `io`, with those that do. It waits on a
-/// duplicate of the descriptor, in the common modes of the thread's loop.
+/// duplicate of the descriptor, in the common modes of the thread's loop; so it needs nothing of `io` any more, which may be closed. Five system
+/// calls in all: an [`AsyncFd`](crate::AsyncFd), which remains with the loop, waits again and again for one.
 pub fn ready(io: &impl AsFd, wanted: Readiness) -> Result<Ready> {
     let descriptor = io
         .as_fd()

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_op_in_unsafe_fn, missing_docs)]
 
+mod async_fd;
 mod border;
 mod callback;
 mod descriptor;
@@ -19,6 +20,7 @@ mod source;
 mod time;
 mod timer;
 
+pub use async_fd::{AsyncFd, Wait};
 pub use descriptor::{DescriptorSource, Readiness};
 pub use error::{Error, Result};
 pub use executor::{ready, sleep, Ready, Sleep};
