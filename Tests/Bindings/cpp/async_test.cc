@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 
 #include <csignal>
-#include <stdexcept>
 
 #include "coroutines.h"
 
@@ -23,18 +22,6 @@ static bool is_without_memory;
 }
 [[gnu::noinline]] void operator delete(void *block) noexcept { std::free(block); }
 [[gnu::noinline]] void operator delete(void *block, std::size_t) noexcept { std::free(block); }
-
-/// What a task throws, in words.
-template <class T> static std::string thrown(task<T> body) {
-    try {
-        (void)wait(std::move(body));
-        return "";
-    } catch (const std::system_error &error) {
-        return std::to_string(error.code().value()) + " " + error.what();
-    } catch (const std::runtime_error &error) {
-        return error.what();
-    }
-}
 
 static task<int> later(int value) {
     counted here;

@@ -3,6 +3,7 @@
 #define COROUTINES_H
 #include <algorithm>
 #include <runloop_task.hpp>
+#include <stdexcept>
 
 #include "pair.h"
 
@@ -13,6 +14,18 @@ struct begun {
         awaiter.await_suspend(std::coroutine_handle<>(std::noop_coroutine())).resume();
     }
 };
+
+/// What a task throws, in words.
+template <class T> std::string thrown(run_loop::task<T> body) {
+    try {
+        (void)run_loop::wait(std::move(body));
+        return "";
+    } catch (const std::system_error &error) {
+        return std::to_string(error.code().value()) + " " + error.what();
+    } catch (const std::runtime_error &error) {
+        return error.what();
+    }
+}
 
 /// Counts how many of it there are, in frames.
 struct counted {

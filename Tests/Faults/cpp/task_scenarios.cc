@@ -191,22 +191,36 @@ static outcome streams() {
     });
 }
 
+/// Reads all that comes.
+class drain {
+  public:
+    explicit drain(int number)
+        : source_(number, readiness::readable, [this, number] {
+              static char bytes[1 << 16];
+              own([&] { count_ += size_t(std::max(recv(number, bytes, sizeof bytes, 0), ssize_t(0))); });
+          }) {
+        loop::current().add(source_);
+    }
+    size_t count() const {
+        return count_;
+    }
+
+  private:
+    size_t count_ = 0;
+    descriptor_source source_;
+};
+
 /// More than its buffer takes, and the kernel's.
 static outcome a_writer_that_waits() {
     static const char much[1 << 20] = {};
     ends ends;
     return await_it([&]() -> task<bool> {
-        size_t count = 0;
         writer writer(std::move(ends.near), {.limit = 100000});
-        descriptor_source drain(ends.far.get(), readiness::readable, [&] {
-            static char bytes[1 << 16];
-            own([&] { count += size_t(std::max(recv(ends.far.get(), bytes, sizeof bytes, 0), ssize_t(0))); });
-        });
-        loop::current().add(drain);
+        const drain drain(ends.far.get());
         co_await writer.write({much, sizeof much});
         co_await writer.flush();
         co_await writer.finish();
-        while (count < sizeof much)
+        while (drain.count() < sizeof much)
             co_await sleep_for(1ms);
         co_return true;
     });
@@ -221,19 +235,14 @@ static outcome two_writers() {
     static const char much[1 << 20] = {};
     ends ends;
     return await_it([&]() -> task<bool> {
-        size_t count = 0;
         writer writer(std::move(ends.near), {.limit = 100000});
-        descriptor_source drain(ends.far.get(), readiness::readable, [&] {
-            static char bytes[1 << 16];
-            own([&] { count += size_t(std::max(recv(ends.far.get(), bytes, sizeof bytes, 0), ssize_t(0))); });
-        });
-        loop::current().add(drain);
+        const drain drain(ends.far.get());
         task_scope scope;
         scope.spawn(write_all(writer, {much, sizeof much}));
         scope.spawn(write_all(writer, {much, sizeof much}));
         co_await scope.join();
         co_await writer.finish();
-        while (count < 2 * sizeof much)
+        while (drain.count() < 2 * sizeof much)
             co_await sleep_for(1ms);
         co_return true;
     });
