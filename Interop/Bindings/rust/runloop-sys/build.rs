@@ -18,6 +18,7 @@ fn main() {
         "RUNLOOP_NO_VENDOR",
         "PKG_CONFIG_PATH",
         "PKG_CONFIG_LIBDIR",
+        "PKG_CONFIG_ALLOW_CROSS",
         "PKG_CONFIG",
     ] {
         println!("cargo:rerun-if-env-changed={name}");
@@ -67,6 +68,11 @@ fn link(kind: &str, folder: &str) {
 /// The folder that `runloop.pc` names, if it is of a version that this crate knows; empty if it is one that the linker searches anyway.
 /// Otherwise why there is none.
 fn folder_of_package() -> Result<String, String> {
+    if variable("TARGET") != variable("HOST") && !is_set("PKG_CONFIG_ALLOW_CROSS") {
+        return Err(
+            "pkg-config knows the libraries of this machine, unless PKG_CONFIG_ALLOW_CROSS is 1.".to_owned()
+        );
+    }
     // Before 1.0 a minor version may break programs.
     let version = env!("CARGO_PKG_VERSION");
     let minor: u32 = env!("CARGO_PKG_VERSION_MINOR").parse().expect("cargo sets it to a number");
@@ -249,7 +255,9 @@ fn named(name: &str) -> Option<String> {
 /// With what a distribution calls it for another target, such as aarch64-linux-gnu-gcc.
 fn prefixed(name: &str) -> String {
     let (target, host) = (variable("TARGET"), variable("HOST"));
-    if target == host {
+    let is_same_processor = target.split('-').next() == host.split('-').next();
+    // Another C library needs another compiler, and no other archiver.
+    if target == host || (name == "ar" && is_same_processor) {
         return name.to_owned();
     }
     let compiler = if name == "cc" { "gcc" } else { name };
