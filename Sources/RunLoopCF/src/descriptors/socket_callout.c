@@ -82,25 +82,29 @@ static bool is_enabled_again(CFSocketRef s, CFOptionFlags type) HOLDS(cf__socket
     return (s->flags & flag) == flag;
 }
 
-/// The descriptor, if a callback of this type is to be made. Otherwise -1.
-static int begin(CFSocketRef s, CFOptionFlags type) {
-    process_lock(&cf__sockets_lock);
-    int native = s->enabled & type ? s->native : -1;
-    if (native >= 0) {
-        bool takes = type == CF_SOCKET_INPUT && input_of(s) != kCFSocketReadCallBack;
-        if (!takes || !is_enabled_again(s, type))
-            s->enabled &= ~type;
-        cf__callouts_begin(&s->callouts);
-    }
-    process_unlock(&cf__sockets_lock);
-    return native;
-}
-
+/// A call-out may end its thread, and `end` then runs after a longjmp, as some C libraries do it. So what it needs is in memory: a variable in a
+/// register might be what it was at the setjmp.
 struct socket_callout {
     CFSocketRef s;
     CFOptionFlags type;
+    int native;
     bool can_repeat;
 };
+
+/// Whether a callback of this type is to be made, with the descriptor that it had then.
+static bool begin(struct socket_callout *callout) {
+    CFSocketRef s = callout->s;
+    process_lock(&cf__sockets_lock);
+    callout->native = s->enabled & callout->type ? s->native : -1;
+    if (callout->native >= 0) {
+        bool takes = callout->type == CF_SOCKET_INPUT && input_of(s) != kCFSocketReadCallBack;
+        if (!takes || !is_enabled_again(s, callout->type))
+            s->enabled &= ~callout->type;
+        cf__callouts_begin(&s->callouts);
+    }
+    process_unlock(&cf__sockets_lock);
+    return callout->native >= 0;
+}
 
 /// If the socket was invalidated during the call-out, the last call-out closes the descriptor and releases the context, also if it has ended
 /// the thread.
@@ -271,12 +275,11 @@ static bool tell_writable(CFSocketRef s, int native) {
 
 /// If a callback of this type is to be made, makes it: true then. `result` is what `tell` returns.
 static bool make(CFSocketRef s, CFOptionFlags type, bool (*tell)(CFSocketRef s, int native), bool *result) {
-    int native = begin(s, type);
-    if (native < 0)
+    struct socket_callout callout = {.s = s, .type = type, .native = -1, .can_repeat = true};
+    if (!begin(&callout))
         return false;
-    struct socket_callout callout = {.s = s, .type = type, .can_repeat = true};
     pthread_cleanup_push(end, &callout);
-    *result = tell(s, native);
+    *result = tell(s, callout.native);
     callout.can_repeat = type != CF_SOCKET_INPUT || *result;
     pthread_cleanup_pop(true);
     return true;

@@ -113,14 +113,18 @@ void CFNotificationCenterRemoveEveryObserver(CFNotificationCenterRef center, con
 
 //===-- posting ------------------------------------------------------------------------------------------------------===//
 
-/// The next one that is to be called, from `each` on.
-static struct observer *find(struct observer *each, uint64_t last, CFStringRef name, const void *object) HOLDS(lock) {
-    for (; each && each->serial <= last; each = each->next) {
-        if (!each->is_removed && (!each->name || CFEqual(each->name, name)) &&
-            (!each->object || each->object == object))
-            return each;
-    }
-    return NULL;
+static bool is_called(const struct observer *each, CFStringRef name, const void *object) HOLDS(lock) {
+    return !each->is_removed && (!each->name || CFEqual(each->name, name)) && (!each->object || each->object == object);
+}
+
+/// The first one that is to be called, or the next one after `previous`.
+static struct observer *find(struct observer *previous, uint64_t last, CFStringRef name, const void *object) {
+    process_lock(&lock);
+    struct observer *each = previous ? previous->next : first;
+    while (each && each->serial <= last && !is_called(each, name, object))
+        each = each->next;
+    process_unlock(&lock);
+    return each && each->serial <= last ? each : NULL;
 }
 
 /// Also if a callback has ended the thread.
@@ -142,15 +146,10 @@ void CFNotificationCenterPostNotificationWithOptions(CFNotificationCenterRef cen
     process_lock(&lock);
     posts++;
     uint64_t last = serial;
-    struct observer *observer = find(first, last, name, object);
     process_unlock(&lock);
     pthread_cleanup_push(end_post, NULL);
-    while (observer) {
-        observer->callback(center, (void *)(uintptr_t)observer->observer, name, object, userInfo);
-        process_lock(&lock);
-        observer = find(observer->next, last, name, object);
-        process_unlock(&lock);
-    }
+    for (struct observer *each = find(NULL, last, name, object); each; each = find(each, last, name, object))
+        each->callback(center, (void *)(uintptr_t)each->observer, name, object, userInfo);
     pthread_cleanup_pop(true);
 }
 
