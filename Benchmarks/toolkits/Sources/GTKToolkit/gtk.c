@@ -84,7 +84,7 @@ static gboolean repeat(gpointer call) {
     return G_SOURCE_CONTINUE;
 }
 
-static gboolean call_once(gpointer call) {
+static gboolean call_and_end(gpointer call) {
     ((void (*)(void))call)();
     return G_SOURCE_REMOVE;
 }
@@ -94,7 +94,7 @@ void toolkit_repeat(int milliseconds, void (*call)(void)) {
 }
 
 void toolkit_call(void (*call)(void)) {
-    g_timeout_add(1, call_once, (gpointer)call);
+    g_timeout_add(1, call_and_end, (gpointer)call);
 }
 
 void toolkit_set_wait(void (*wait)(long long nanoseconds)) {
