@@ -387,11 +387,14 @@ test-planted-bugs: ## How often the real world shows the bugs that a simulation 
 	@swift build $(SWIFT_FLAGS) --build-tests -q
 	@RUNLOOP_TEST_REAL_RUNS=$${RUNS:-1000} swift test $(SWIFT_FLAGS) --skip-build --disable-xctest --filter SimulationTests | grep -E "real runs|✘|Test run"
 
-test-ports: ## The C tests for 32 bits, for musl, and for aarch64 in an emulator; the C of the package, for Android as well
+test-ports: ## The C tests for 32 bits, for musl, and for aarch64 and s390x in an emulator; the C of the package, for Android as well
 	$(call logged,Tests/bin/ports)
 
 test-platforms: ## The package as it is built elsewhere than on Linux, and by a client with an older Swift
 	$(call logged,Tests/bin/other-platforms && Tests/bin/older-toolchains)
+
+test-tomorrow: ## The C half and Python's binding on Debian sid, the README's commands on trixie: half an hour (SUITE=sid)
+	$(call logged,Tests/bin/tomorrow $(SUITE))
 
 test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js, GLib in Swift, windows in GTK, Qt and SDL
 	$(call logged,Tests/bin/hosts && Tests/bin/glib-package && Tests/bin/gtk-window && Benchmarks/toolkits/measure --check)
