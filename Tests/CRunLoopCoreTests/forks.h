@@ -12,7 +12,11 @@ static inline pid_t fork_without_handlers(void) {
 }
 
 static inline pid_t fork_by_clone(void) {
+#ifdef __s390__
+    return (pid_t)syscall(SYS_clone, 0, SIGCHLD, 0, 0, 0); // the stack comes first there
+#else
     return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+#endif
 }
 
 static pid_t (*const ways[])(void) = {fork, fork_without_handlers, fork_by_clone};
@@ -27,6 +31,7 @@ static inline int count_ways(void) {
     pid_t child = fork_by_clone();
     if (child == 0)
         _exit(*page);
+    REQUIRE(child > 0);
     int status = -1;
     REQUIRE(waitpid(child, &status, 0) == child);
     munmap(page, 4096);
