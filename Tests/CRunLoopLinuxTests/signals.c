@@ -46,6 +46,15 @@ TEST("each real-time signal is a call with its value, in order") {
     end_source(signal);
 }
 
+TEST("the value of a real-time signal may be a pointer") {
+    struct tally tally = {0};
+    runloop_signal *signal = add_signal(MODE, SIGRTMIN + 3, &tally);
+    REQUIRE(sigqueue(getpid(), SIGRTMIN + 3, (union sigval){.sival_ptr = &tally}) == 0);
+    RUN_UNTIL(MODE, tally.calls == 1);
+    EXPECT(tally.last.value == (intptr_t)&tally);
+    end_source(signal);
+}
+
 TEST("an arrival waits for a mode of its source, and for a loop") {
     struct tally tally = {0};
     runloop_signal_config config = {.context.info = &tally, .number = SIGUSR1, .receive = tally_arrival};
@@ -465,6 +474,7 @@ TEST("a signal ends a forked child that did nothing, however it was forked") {
         if (child == 0)
             for (;;)
                 pause();
+        REQUIRE(child > 0); // -1 would be every process
         int status = 0;
         kill(child, SIGTERM);
         REQUIRE(waitpid(child, &status, 0) == child);

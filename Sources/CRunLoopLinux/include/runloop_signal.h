@@ -27,7 +27,8 @@ typedef struct runloop_signal_arrival {
     uint64_t count; ///< How many arrivals this call stands for, at least 1.
     int32_t pid;    ///< The sender of the last arrival; of SIGCHLD, the child. 0: the kernel, a terminal, or unknown.
     uint32_t uid;   ///< The real user of that process. Only if `pid` is not 0.
-    intptr_t value; ///< What sigqueue or a POSIX timer sent with the last arrival, else 0.
+    /// What sigqueue or a POSIX timer sent with the last arrival, a pointer, or an int in a union that is zero otherwise; else 0.
+    intptr_t value;
 } runloop_signal_arrival;
 
 /// The configuration of a signal, which is copied.

@@ -117,6 +117,13 @@ static void deliver(struct catcher *catcher, const struct catcher_record *record
     put(catcher, &look);
 }
 
+/// The pointer or the int that was sent. Where the first byte of a number is the highest, an int is the upper half of the pointer.
+static int64_t value_of(union sigval sent) {
+    uint64_t value = (uintptr_t)sent.sival_ptr;
+    bool is_upper_half = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && sizeof sent.sival_int < sizeof sent.sival_ptr;
+    return (int64_t)(is_upper_half && (uint32_t)value == 0 ? value >> 32 : value);
+}
+
 /// Other codes use the same bytes of siginfo_t for something else.
 static struct catcher_record record_of(int number, const siginfo_t *info) {
     struct catcher_record record = {.number = number, .code = info->si_code};
@@ -127,7 +134,7 @@ static struct catcher_record record_of(int number, const siginfo_t *info) {
         record.uid = info->si_uid;
     }
     if (info->si_code == SI_QUEUE || info->si_code == SI_TIMER || info->si_code == SI_MESGQ)
-        record.value = (intptr_t)info->si_value.sival_ptr;
+        record.value = value_of(info->si_value);
     return record;
 }
 
