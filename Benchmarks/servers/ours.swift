@@ -31,7 +31,7 @@ private final class Watch {
         RunLoop.current.remove(source, forMode: .default)
     }
 
-    private func source() throws(RunLoop.Error) -> RunLoop.Source {
+    private func source() throws -> RunLoop.Source {
         if let source = direction == LOOP_READING ? reading : writing { return source }
         // One thread does everything here, so the closure may capture values that only that thread may use.
         nonisolated(unsafe) let ready = ready

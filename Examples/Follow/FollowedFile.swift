@@ -100,7 +100,7 @@ import Musl
     }
 
     private func watching(_ path: String) -> Watch? {
-        do throws(RunLoop.Error) {
+        do {
             return try Watch(path, .file) { [weak self] in self?.setNeedsLook() }
         } catch {
             say("\(error)")

@@ -38,10 +38,10 @@ extension RunLoop.Mode {
         writer = try RunLoop.Writer(borrowing: STDOUT_FILENO, on: loop, limit: 2 * Self.limit)
         // Errors are reported to every source, so this one needs to ask for nothing else.
         let end = try RunLoop.Source(fileDescriptor: STDOUT_FILENO, events: .error) { _ in whenGone() }
-        do throws(RunLoop.Error) {
+        do {
             try loop.add(end, forMode: .default)
             self.end = end
-        } catch .permissionDenied {
+        } catch RunLoop.Error.permissionDenied {
             // A regular file, which is always ready and can't be waited for.
         }
     }
@@ -57,17 +57,17 @@ extension RunLoop.Mode {
             heading = "\(lastName == nil ? "" : "\n")==> \(name) <==\n"
             lastName = name
         }
-        do throws(RunLoop.Error) { _ = try writer.enqueue(heading.utf8 + read) } catch { fail(error) }
+        do { _ = try writer.enqueue(heading.utf8 + read) } catch { fail(error) }
         if isFull { Task { await waitForSpace() } }
     }
 
     private func waitForSpace() async {
-        do throws(RunLoop.Error) { try await writer.flush() } catch { fail(error) }
+        do { try await writer.flush() } catch { fail(error) }
         whenSpace()
     }
 
-    private func fail(_ error: RunLoop.Error) {
-        if error == .brokenPipe { return whenGone() }
+    private func fail(_ error: any Error) {
+        if error as? RunLoop.Error == .brokenPipe { return whenGone() }
         Message.print("\(error)")
         exit(1)
     }

@@ -8,9 +8,7 @@ final class Watch: Sendable {
     private let source: RunLoop.Source
 
     /// - Parameter whenChanged: called if something has happened to what has the path, or to the directories and links on the way to it.
-    init(_ path: String, _ scope: RunLoop.FileChange.Scope, whenChanged: @escaping @MainActor () -> Void) throws(RunLoop
-        .Error)
-    {
+    init(_ path: String, _ scope: RunLoop.FileChange.Scope, whenChanged: @escaping @MainActor () -> Void) throws {
         source = try RunLoop.Source(
             watching: path, scope, followsLink: true, perform: RunLoop.onMainActor { _ in whenChanged() })
         try RunLoop.main.add(source, forMode: .default)

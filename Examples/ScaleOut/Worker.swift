@@ -36,7 +36,7 @@ actor Worker: RunLoop.BoundActor {
     }
 
     /// The port by which connections are handed over to this loop. It is bounded: a loop that does not keep up gets no more.
-    nonisolated func makePeer() throws(RunLoop.Error) -> Peer {
+    nonisolated func makePeer() throws -> Peer {
         let port = try RunLoop.Port<Handed, Void>(
             on: loop,
             receive: self.isolated { worker, message in
@@ -46,7 +46,7 @@ actor Worker: RunLoop.BoundActor {
     }
 
     /// Accepts connections from now on.
-    func begin(at address: RunLoop.Listener.Address, _ peers: [Peer]) throws(RunLoop.Error) {
+    func begin(at address: RunLoop.Listener.Address, _ peers: [Peer]) throws {
         self.peers = peers
         let listener = try RunLoop.Listener(address, on: loop)
         self.listener = listener
@@ -97,7 +97,7 @@ actor Worker: RunLoop.BoundActor {
         }
     }
 
-    private func converse(_ connection: RunLoop.Connection, _ key: Int) async throws(RunLoop.Error) {
+    private func converse(_ connection: RunLoop.Connection, _ key: Int) async throws {
         let reader = connection.makeReader()
         var keepsOpen = true
         while keepsOpen {
@@ -133,7 +133,7 @@ actor Worker: RunLoop.BoundActor {
 
     /// Accepts nothing more, and ends the connections that are idle. The others end with the answer to their request, or when the limit is
     /// over.
-    func beginEnd(within limit: Duration) throws(RunLoop.Error) {
+    func beginEnd(within limit: Duration) throws {
         isEnding = true
         listener?.invalidate()
         peers.first { $0.number == number }?.port.invalidate()

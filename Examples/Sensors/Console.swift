@@ -45,7 +45,7 @@ import Musl
     }
 
     private func takeCommands() async {
-        do throws(RunLoop.Error) {
+        do {
             for try await line in RunLoop.main.lines(of: STDIN_FILENO, limit: 1000) { await obey(line) }
         } catch {
             // Closed, or a directory: there are no commands, just as at the end of the input.

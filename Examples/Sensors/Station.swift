@@ -45,7 +45,7 @@ actor Station {
 
     /// Reads each sensor now and at its intervals. All timers have a tolerance, so that those that are due at about the same
     /// time share a wake-up.
-    func measure(_ sensors: [Sensor]) throws(RunLoop.Error) {
+    func measure(_ sensors: [Sensor]) throws {
         for sensor in sensors {
             let timer = RunLoop.Timer(at: .now, every: sensor.interval, tolerance: sensor.interval / 10) {
                 [weak self] _ in
@@ -59,7 +59,7 @@ actor Station {
     /// Takes readings from a FIFO until `close()`. In the default mode: input during a pause waits in the FIFO.
     func measure(_ fifo: Fifo) {
         reader = Task { [loop = thread.loop] in
-            do throws(RunLoop.Error) {
+            do {
                 let lines = loop.lines(of: fifo.descriptor, skippingLongerThan: 200, inMode: .default)
                 for try await line in lines { take(line) }
             } catch {

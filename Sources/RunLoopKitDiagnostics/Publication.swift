@@ -27,7 +27,7 @@ extension RunLoop {
         /// - Throws: `inUse`, because the process is published already; `addressInUse`, because there is a file, or another process's
         ///   socket; `invalid` for an empty path; `notPermitted`, because the folder in `/tmp` is another user's, or open to others;
         ///   `accessDenied` and others of bind(2); `tooManyDescriptors`, `tooManyThreads`, `outOfMemory`, `loopFinished`.
-        public init(at path: String? = nil) throws(RunLoop.Error) {
+        public init(at path: String? = nil) throws {
             precondition(path?.utf8.contains(0) != true, "A path contains no NUL character.")
             let result = path.map { unsafe $0.withCString { unsafe runloop_publish($0) } } ?? runloop_publish(nil)
             if result < 0 { throw RunLoop.Error(result: result, of: .thread, subject: path) }

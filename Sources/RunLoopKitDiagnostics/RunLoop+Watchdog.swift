@@ -77,7 +77,7 @@ extension RunLoop {
     /// - Throws: `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`. Then the loop has no watchdog, not even the one that it had.
     public func startWatchdog(
         hangLimit: Duration?, spinLimit: Int? = nil, report: (@Sendable (Diagnosis) -> Void)? = nil
-    ) throws(RunLoop.Error) {
+    ) throws {
         precondition(isCurrent, "The watchdog of a run loop is started on its own thread.")
         precondition(hangLimit != nil || spinLimit != nil, "A watchdog has a limit for hangs, for spins, or for both.")
         precondition(hangLimit.map { $0 >= .milliseconds(10) } ?? true, "A hang is longer than ten milliseconds.")
@@ -125,7 +125,7 @@ extension RunLoop {
     ///
     /// - Throws: `invalid` for a signal that does not exist or can't be caught; `inUse`, because the program handles it itself;
     ///   `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`.
-    public static func writeReports(onSignal number: CInt, form: ReportForm = .text) throws(RunLoop.Error) {
+    public static func writeReports(onSignal number: CInt, form: ReportForm = .text) throws {
         let result = runloop_report_on_signal(number, form.core)
         if result < 0 { throw Error(result: result, of: .thread, subject: "signal \(number)") }
     }

@@ -31,7 +31,7 @@ extension RunLoop {
         ///   alone in such runs.
         /// - Throws: `tooManyDescriptors`, `outOfMemory`.
         @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
-        public init(_ guest: any Guest, nests: Bool = false) throws(RunLoop.Error) {
+        public init(_ guest: any Guest, nests: Bool = false) throws {
             var config = unsafe runloop_foreign_source_config()
             unsafe config.context.info = retainedInfo(GuestBox(guest))
             unsafe config.context.release = releaseInfo
@@ -78,7 +78,7 @@ extension RunLoop {
     ///
     /// - Throws: `invalid` for an invalidated source; `loopFinished`, `inheritedAcrossFork`, `outOfMemory`, `tooManyWatches`. After an
     ///   error it is not in the mode.
-    public func add(_ source: ForeignSource, forMode mode: Mode) throws(Error) {
+    public func add(_ source: ForeignSource, forMode mode: Mode) throws {
         checkThread()
         let result = unsafe runloop_add_foreign_source(core, source.core, mode.name)
         if let error = ForeignSource.check(result) { throw error }

@@ -46,7 +46,7 @@ extension RunLoopKit.RunLoop {
         @discardableResult
         public init(
             mode: Mode = .default, onEnd: ((RunResult) -> Void)? = nil
-        ) throws(RunLoopKit.RunLoop.Error) {
+        ) throws {
             share = try HostShare(inMode: mode, onEnd: onEnd)
             if result != nil { return }
             var context = unsafe CFRunLoopSourceContext1()

@@ -28,7 +28,7 @@ extension RunLoopKit.RunLoop {
         /// - Throws: What ``RunLoopKit/RunLoop/HostedRun`` throws.
         @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
         @discardableResult
-        public init(priority: CInt = GLibHost.defaultPriority) throws(RunLoopKit.RunLoop.Error) {
+        public init(priority: CInt = GLibHost.defaultPriority) throws {
             // Its context is none of ours: the thread's default one.
             glib = try unsafe GLibHost(priority: priority)
             do {

@@ -19,8 +19,8 @@ open class FileDescriptorPort: Port {
     public init(
         fileDescriptor: CInt, events: RunLoopKit.RunLoop.Source.Readiness = .read,
         handler: @escaping @Sendable (FileDescriptorPort, RunLoopKit.RunLoop.Source.Readiness) -> Void
-    ) throws(RunLoopKit.RunLoop.Error) {
-        guard fileDescriptor >= 0 else { throw .invalid }
+    ) throws {
+        guard fileDescriptor >= 0 else { throw RunLoopKit.RunLoop.Error.invalid }
         let call = Call()
         let source = try RunLoopKit.RunLoop.Source(fileDescriptor: fileDescriptor, events: events) { ready in
             if let port = call.port { handler(port, ready) }
@@ -39,7 +39,7 @@ open class FileDescriptorPort: Port {
     /// Has the loop watch the descriptor. If the system refuses that, the port becomes invalid, and `schedulingError` says why.
     open override func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) {
         do throws(RunLoopKit.RunLoop.Error) {
-            try runLoop.native.add(source, forMode: mode.native)
+            try runLoop.native.admit(source, to: mode.native)
         } catch {
             if !isValid || error == .loopFinished || error == .inheritedAcrossFork { return }
             failure.withLock { $0 = error }

@@ -48,7 +48,7 @@ extension RunLoop {
         public init(
             mode: Mode = .default, context: OpaquePointer? = nil, priority: CInt = defaultPriority,
             onEnd: ((RunResult) -> Void)? = nil
-        ) throws(Error) {
+        ) throws {
             guard let glib = GLib() else {
                 preconditionFailure("GLib is not in this process, so it cannot be the host.")
             }

@@ -90,7 +90,7 @@ extension RunLoop {
         /// Starts a thread whose loop takes part, and runs in the default mode until the simulation ends.
         ///
         /// From a task of the simulation. Posts, signals and descriptors between the loops are real; when they arrive is the seed's.
-        public func makeLoop(_ name: String) throws(RunLoop.Error) -> RunLoop {
+        public func makeLoop(_ name: String) throws -> RunLoop {
             try mayFailToOpen()
             // The thread that is waited for has no turn.
             let isSimulated = runloop_simulation_enter()

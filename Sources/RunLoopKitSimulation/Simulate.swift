@@ -22,7 +22,7 @@ public import RunLoopKit
 public func simulate(
     seeds count: Int = 100, from first: UInt64 = 0, fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
-) async throws(RunLoop.Simulation.Failure) -> RunLoop.Simulation.Report {
+) async throws -> RunLoop.Simulation.Report {
     try await simulate(seeds: count, from: first, of: Runs(of: body, "\(fileID)", line))
 }
 
@@ -68,7 +68,7 @@ package func simulate(
 public func simulateAllOrders(
     preemptions: Int? = 2, atMost count: Int = 100_000, fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
-) async throws(RunLoop.Simulation.Failure) -> RunLoop.Simulation.Report {
+) async throws -> RunLoop.Simulation.Report {
     let runs = Runs(of: body, "\(fileID)", line)
     return try await onThread { () throws(RunLoop.Simulation.Failure) in
         var report = RunLoop.Simulation.Report(preemptions: preemptions)
@@ -96,7 +96,7 @@ public func simulateAllOrders(
 public func withSimulation<Value: Sendable>(
     fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Value
-) async throws(RunLoop.Simulation.Failure) -> Value {
+) async throws -> Value {
     let value = Guarded<Value?>(nil)
     try await replay([], fileID: fileID, line: line) { simulation in
         let returned = try await body(simulation)
@@ -112,7 +112,7 @@ public func withSimulation<Value: Sendable>(
 public func replay(
     _ journal: [Int], fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
-) async throws(RunLoop.Simulation.Failure) {
+) async throws {
     try await replay(journal, of: Runs(of: body, "\(fileID)", line))
 }
 

@@ -15,7 +15,7 @@ extension RunLoop.Simulation {
     ///   - reorders: may a later message come first?
     public func makeMessageLink(
         delay: ClosedRange<Duration> = .zero ... .milliseconds(20), lossPercentage: Int = 0, reorders: Bool = false
-    ) throws(RunLoop.Error) -> (CInt, CInt) {
+    ) throws -> (CInt, CInt) {
         try makeLink(.messages, Transport(delay: delay, lossPercentage: lossPercentage, reorders: reorders))
     }
 
@@ -23,7 +23,7 @@ extension RunLoop.Simulation {
     /// are short. Nothing is lost. Otherwise as `makeMessageLink`.
     public func makeStreamLink(
         delay: ClosedRange<Duration> = .zero ... .milliseconds(20)
-    ) throws(RunLoop.Error) -> (CInt, CInt) {
+    ) throws -> (CInt, CInt) {
         try makeLink(.stream, Transport(delay: delay))
     }
 
@@ -46,10 +46,10 @@ extension RunLoop.Simulation {
         on first: RunLoop? = nil, and second: RunLoop? = nil,
         delay: ClosedRange<Duration> = .zero ... .milliseconds(20),
         lossPercentage: Int = 0
-    ) throws(RunLoop.Error) -> (RunLoop.Connection, RunLoop.Connection) {
+    ) throws -> (RunLoop.Connection, RunLoop.Connection) {
         let (near, far) = try makeLink(.stream, Transport(delay: delay, lossPercentage: lossPercentage))
         let nearer: RunLoop.Connection
-        do throws(RunLoop.Error) {
+        do {
             nearer = try RunLoop.Connection(adopting: near, on: first ?? loop)
         } catch {
             close(far)
@@ -58,11 +58,11 @@ extension RunLoop.Simulation {
         return (nearer, try RunLoop.Connection(adopting: far, on: second ?? loop))
     }
 
-    private func makeLink(_ kind: Relay.Kind, _ transport: Transport) throws(RunLoop.Error) -> (CInt, CInt) {
+    private func makeLink(_ kind: Relay.Kind, _ transport: Transport) throws -> (CInt, CInt) {
         let (near, nearRelayed) = try socketPair(kind)
         keepUntilEnd([nearRelayed])
         var given = [near]
-        do throws(RunLoop.Error) {
+        do {
             let (far, farRelayed) = try socketPair(kind)
             keepUntilEnd([farRelayed])
             given.append(far)
@@ -77,7 +77,7 @@ extension RunLoop.Simulation {
 
     private func relay(
         from origin: CInt, to destination: CInt, _ kind: Relay.Kind, _ transport: Transport
-    ) throws(RunLoop.Error) {
+    ) throws {
         let relay = Relay(kind, transport, from: origin, to: destination, of: self)
         relays.withLock { $0.append(relay) }
         let source = try RunLoop.Source(fileDescriptor: origin) { [weak self, weak relay] _ in

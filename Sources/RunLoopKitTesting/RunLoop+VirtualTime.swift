@@ -87,7 +87,7 @@ extension RunLoop {
         /// Tasks that sleep on the main loop go on.
         ///
         /// - Throws: `TimersLeftBehind`, after the loop has the machine's time.
-        public func end() throws(TimersLeftBehind) {
+        public func end() throws {
             checkIsInForce()
             let description = loop.description
             let count = loop.removeDates()

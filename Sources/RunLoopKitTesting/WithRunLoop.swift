@@ -61,7 +61,7 @@ private func elsewhere<Value: Sendable>(_ name: String, _ body: @escaping @Senda
 /// Made on another thread, because `init` waits until the loop runs.
 private func startedThread(_ name: String) async -> RunLoop.Thread {
     await elsewhere("starts a test") {
-        do throws(RunLoop.Error) {
+        do {
             return try RunLoop.Thread(name: name)
         } catch {
             preconditionFailure("A test needs a thread with a loop. \(error)")

@@ -327,11 +327,11 @@ private final class Pair: Sendable {
                 try channel.send("of the parent".utf8)
                 let status = statusOfChild {
                     precondition(!channel.isValid)
-                    do throws(RunLoop.ChannelError) {
+                    do {
                         try channel.send("a".utf8)
                         preconditionFailure("An inherited channel has taken a message.")
                     } catch {
-                        precondition(error == .closed)
+                        precondition(error as? RunLoop.ChannelError == .closed)
                     }
                     channel.invalidate()
                     let received = Trace()

@@ -126,7 +126,7 @@ import Testing
                     let status = statusOfChild {
                         // The lock of its keeper may be held by another thread, which does not exist here.
                         shared.invalidate()
-                        refuses { () throws(RunLoop.Error) in
+                        refuses {
                             try loop.add(RunLoop.Timer(after: .zero) { _ in }, forMode: .default)
                         }
                         useNewLoop(not: loop)
@@ -224,11 +224,11 @@ extension Trait where Self == ConditionTrait {
             throwOnce()
             for _ in 0..<200 {
                 let status = statusOfChild {
-                    do throws(RunLoop.Error) {
+                    do {
                         _ = try writer.enqueue("x")
                         preconditionFailure("The child has written to an inherited writer.")
                     } catch {
-                        precondition(error == .inheritedAcrossFork)
+                        precondition(error as? RunLoop.Error == .inheritedAcrossFork)
                     }
                     precondition(!writer.isValid)
                     writer.invalidate()
@@ -245,9 +245,9 @@ extension Trait where Self == ConditionTrait {
 private func useInherited(_ loop: RunLoop, _ timer: RunLoop.Timer, _ source: RunLoop.Source) {
     precondition(!loop.isCurrent && !loop.isWaiting && loop.currentMode == nil)
     precondition(!loop.perform {})
-    refuses { () throws(RunLoop.Error) in try loop.add(RunLoop.Timer(after: .zero) { _ in }, forMode: .default) }
-    refuses { () throws(RunLoop.Error) in try loop.add(RunLoop.Observer(.all) { _, _ in }, forMode: .default) }
-    refuses { () throws(RunLoop.Error) in try loop.add(RunLoop.Source {}, forMode: .default) }
+    refuses { try loop.add(RunLoop.Timer(after: .zero) { _ in }, forMode: .default) }
+    refuses { try loop.add(RunLoop.Observer(.all) { _, _ in }, forMode: .default) }
+    refuses { try loop.add(RunLoop.Source {}, forMode: .default) }
     loop.stop()
     loop.wakeUp()
     source.signal(waking: loop)
@@ -261,12 +261,12 @@ private func throwOnce() {
 }
 
 /// An inherited loop takes no item.
-private func refuses(_ addition: () throws(RunLoop.Error) -> Void) {
+private func refuses(_ addition: () throws -> Void) {
     do {
         try addition()
         preconditionFailure("An item was added to an inherited loop.")
     } catch {
-        precondition(error == .inheritedAcrossFork)
+        precondition(error as? RunLoop.Error == .inheritedAcrossFork)
     }
 }
 

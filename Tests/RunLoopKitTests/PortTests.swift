@@ -354,11 +354,11 @@ private struct FailingClock: Clock {
                 try port.send("a")
                 let status = statusOfChild {
                     precondition(!port.isValid && port.count == 0)
-                    do throws(RunLoop.PortError) {
+                    do {
                         try port.send("a")
                         preconditionFailure("An inherited port has taken a message.")
                     } catch {
-                        precondition(error == .closed)
+                        precondition(error as? RunLoop.PortError == .closed)
                     }
                 }
                 precondition(status == 0, "The child ended with status \(status).")

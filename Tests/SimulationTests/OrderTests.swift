@@ -245,11 +245,11 @@ private final class Accounts: Sendable {
     private func failure(
         seeds: Int, _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
     ) async -> RunLoop.Simulation.Failure? {
-        do throws(RunLoop.Simulation.Failure) {
+        do {
             try await simulate(seeds: seeds, body)
             return nil
         } catch {
-            return error
+            return error as? RunLoop.Simulation.Failure
         }
     }
 

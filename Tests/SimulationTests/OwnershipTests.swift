@@ -287,11 +287,11 @@ private struct Refused: Error {}
     private func failure(
         of seed: UInt64, _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
     ) async -> RunLoop.Simulation.Failure? {
-        do throws(RunLoop.Simulation.Failure) {
+        do {
             try await simulate(seeds: 1, from: seed, body)
             return nil
         } catch {
-            return error
+            return error as? RunLoop.Simulation.Failure
         }
     }
 

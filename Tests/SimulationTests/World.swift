@@ -6,9 +6,9 @@ import RunLoopKitSimulation
 protocol World: Sendable {
     var loop: RunLoop { get }
     var executor: any TaskExecutor { get }
-    func makeLoop(_ name: String) throws(RunLoop.Error) -> RunLoop
-    func makeMessageLink(lossPercentage: Int, reorders: Bool) throws(RunLoop.Error) -> (CInt, CInt)
-    func makeStreamLink() throws(RunLoop.Error) -> (CInt, CInt)
+    func makeLoop(_ name: String) throws -> RunLoop
+    func makeMessageLink(lossPercentage: Int, reorders: Bool) throws -> (CInt, CInt)
+    func makeStreamLink() throws -> (CInt, CInt)
     /// Sleeps may end later than asked by so much.
     func allowDelays(upTo greatest: Duration)
     func choose(_ count: Int) -> Int
@@ -26,10 +26,10 @@ extension World {
 
 extension RunLoop.Simulation: World {
     func allowDelays(upTo greatest: Duration) { greatestDelay = greatest }
-    func makeMessageLink(lossPercentage: Int, reorders: Bool) throws(RunLoop.Error) -> (CInt, CInt) {
+    func makeMessageLink(lossPercentage: Int, reorders: Bool) throws -> (CInt, CInt) {
         try makeMessageLink(delay: .zero ... .milliseconds(20), lossPercentage: lossPercentage, reorders: reorders)
     }
-    func makeStreamLink() throws(RunLoop.Error) -> (CInt, CInt) {
+    func makeStreamLink() throws -> (CInt, CInt) {
         try makeStreamLink(delay: .zero ... .milliseconds(20))
     }
     func require(_ condition: Bool, _ what: String) throws {
@@ -78,19 +78,19 @@ struct RealWorld: World {
         }
     }
 
-    func makeLoop(_ name: String) throws(RunLoop.Error) -> RunLoop {
+    func makeLoop(_ name: String) throws -> RunLoop {
         let thread = try RunLoop.Thread(name: name)
         threads.withLock { $0.append(thread) }
         return thread.loop
     }
 
-    func makeMessageLink(lossPercentage: Int, reorders: Bool) throws(RunLoop.Error) -> (CInt, CInt) {
+    func makeMessageLink(lossPercentage: Int, reorders: Bool) throws -> (CInt, CInt) {
         try makePair(SOCK_DGRAM)
     }
 
-    func makeStreamLink() throws(RunLoop.Error) -> (CInt, CInt) { try makePair(SOCK_STREAM) }
+    func makeStreamLink() throws -> (CInt, CInt) { try makePair(SOCK_STREAM) }
 
-    private func makePair(_ type: __socket_type) throws(RunLoop.Error) -> (CInt, CInt) {
+    private func makePair(_ type: __socket_type) throws -> (CInt, CInt) {
         var ends: [CInt] = [-1, -1]
         if socketpair(AF_UNIX, CInt(type.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) != 0 {
             throw RunLoop.Error(errorNumber: errno)

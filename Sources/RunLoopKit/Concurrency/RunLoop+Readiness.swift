@@ -15,8 +15,8 @@ extension RunLoop {
     /// - Returns: a sequence that throws `invalid`, `badDescriptor`, `permissionDenied` and the other errors of adding a source.
     public func readiness(
         of descriptor: CInt, for events: Source.Readiness = .read, inMode mode: Mode = .common
-    ) -> some AsyncSequence<Source.Readiness, RunLoop.Error> & Sendable {
-        SourceSequence<Source.Readiness>(loop: self, mode: mode) { yield throws(RunLoop.Error) in
+    ) -> some AsyncSequence<Source.Readiness, any Swift.Error> & Sendable {
+        SourceSequence<Source.Readiness>(loop: self, mode: mode) { yield in
             try Source(fileDescriptor: descriptor, events: events, perform: yield)
         }
     }

@@ -6,10 +6,10 @@ extension RunLoop {
     /// sequence has a source of its own, which asks for nothing unless `next()` waits, and is invalidated when the iteration ends.
     package struct SourceSequence<Element: Sendable>: AsyncSequence, Sendable {
         /// The errors of making a source and adding it.
-        package typealias Failure = RunLoop.Error
+        package typealias Failure = any Swift.Error
         /// Makes a source that calls the closure.
         package typealias MakeSource =
-            @Sendable (@escaping @Sendable (Element) -> Void) throws(RunLoop.Error) -> RunLoop.Source
+            @Sendable (@escaping @Sendable (Element) -> Void) throws -> RunLoop.Source
 
         let loop: RunLoop
         let mode: RunLoop.Mode
@@ -34,12 +34,12 @@ extension RunLoop {
             }
 
             /// The next one, which it waits for if needed; `nil` at the end.
-            package mutating func next() async throws(RunLoop.Error) -> Element? {
+            package mutating func next() async throws -> Element? {
                 try await next(isolation: nil)
             }
 
             /// The next one, which it waits for if needed; `nil` at the end.
-            package mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Element? {
+            package mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
                 if isOver { return nil }
                 // A throw ends the iteration.
                 isOver = true
@@ -53,7 +53,7 @@ extension RunLoop {
                 return element
             }
 
-            private mutating func begin() throws(RunLoop.Error) {
+            private mutating func begin() throws {
                 let (stream, continuation) = AsyncStream.makeStream(
                     of: Element.self)
                 watch = try SourceWatch(sequence, continuation)
@@ -77,9 +77,7 @@ private final class SourceWatch<Element: Sendable>: Sendable {
     /// `nil` before the beginning and after the end.
     private let state = Guarded<State?>(nil)
 
-    init(_ sequence: RunLoop.SourceSequence<Element>, _ continuation: AsyncStream<Element>.Continuation) throws(RunLoop
-        .Error)
-    {
+    init(_ sequence: RunLoop.SourceSequence<Element>, _ continuation: AsyncStream<Element>.Continuation) throws {
         loop = sequence.loop
         let source = try sequence.makeSource { [weak self] element in
             self?.state.withLock { $0?.source }?.pause()
@@ -89,13 +87,12 @@ private final class SourceWatch<Element: Sendable>: Sendable {
         source.pause()
         state.withLock { $0 = State(source: source, events: events) }
         continuation.onTermination = { [weak self] _ in self?.end() }
-        do throws(RunLoop.Error) {
+        do {
             try loop.add(source, forMode: sequence.mode)
             let number = loop.end.notify { continuation.finish() }
             if number == nil { continuation.finish() }
             state.withLock { $0?.endNumber = number }
-        } catch {
-            if error != .loopFinished { throw error }
+        } catch RunLoop.Error.loopFinished {
             continuation.finish()
         }
     }
@@ -104,9 +101,9 @@ private final class SourceWatch<Element: Sendable>: Sendable {
         end()
     }
 
-    func arm() throws(RunLoop.Error) {
+    func arm() throws {
         guard let watched = state.withLock({ $0 }) else { return }
-        do throws(RunLoop.Error) {
+        do {
             try watched.source.request(watched.events)
         } catch {
             // The end may have come meanwhile, and says what there is to say.

@@ -106,6 +106,13 @@ extension RunLoop {
     ///   where it was before.
     public func add(
         _ item: Item, forMode mode: Mode, fileID: StaticString = #fileID, line: UInt = #line
+    ) throws {
+        try admit(item, to: mode, fileID, line)
+    }
+
+    /// The same for our own modules, where the type of the error is known.
+    package func admit(
+        _ item: Item, to mode: Mode, _ fileID: StaticString = #fileID, _ line: UInt = #line
     ) throws(RunLoop.Error) {
         item.nameByPlace(fileID, line)
         let result = addCore(item, mode)

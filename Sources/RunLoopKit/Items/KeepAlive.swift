@@ -19,7 +19,7 @@ extension RunLoop {
         ///   - loop: the loop of the mode.
         ///   - mode: a mode, or all common ones, present and future.
         /// - Throws: `loopFinished`, `inheritedAcrossFork`, `outOfMemory`.
-        public init(on loop: RunLoop, inMode mode: Mode = .default) throws(RunLoop.Error) {
+        public init(on loop: RunLoop, inMode mode: Mode = .default) throws {
             try loop.add(source, forMode: mode)
         }
 

@@ -77,7 +77,7 @@ extension RunLoop {
         public init(
             fileDescriptor: CInt, events: Readiness = .read, order: Int = 0,
             perform: @escaping @Sendable (Readiness) -> Void
-        ) throws(RunLoop.Error) {
+        ) throws {
             isOfObject = false
             unsafe super.init(
                 try makeSource(descriptor: fileDescriptor, events: events, order: order, ready: perform), .source)
@@ -90,7 +90,7 @@ extension RunLoop {
         /// - Throws: `invalid` if the descriptor is not such a counter, so that no bytes of a pipe or a socket are lost.
         public init(
             counter fileDescriptor: CInt, order: Int = 0, perform: @escaping @Sendable () -> Void
-        ) throws(RunLoop.Error) {
+        ) throws {
             isOfObject = false
             let core = try unsafe makeSource(descriptor: fileDescriptor, events: .read, isCounter: true, order: order) {
                 _ in
@@ -169,8 +169,8 @@ extension RunLoop {
         /// - Throws: `invalid` for an invalidated source, for one that is driven by hand, a counter or a signal of the process,
         ///   and with unknown conditions; `badDescriptor` and the other errors of adding the source. After an error
         ///   the requested conditions are as before.
-        public func watch(for events: Readiness) throws(RunLoop.Error) {
-            if isOfObject { throw .invalid }
+        public func watch(for events: Readiness) throws {
+            if isOfObject { throw RunLoop.Error.invalid }
             try request(events)
         }
 

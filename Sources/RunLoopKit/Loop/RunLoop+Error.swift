@@ -12,6 +12,9 @@ extension RunLoop {
     ///     } catch {
     ///         print(error)
     ///     }
+    ///
+    /// What has no other type in its comment throws this one. No function declares it, because Swift 6.3 crashes on many a `catch` around a type
+    /// that is declared; so a clause without a pattern has `any Error`, and `catch let error as RunLoop.Error` has what is below.
     public struct Error: Swift.Error, Sendable {
         /// Linux's `errno` value, positive.
         public let errorNumber: Int32

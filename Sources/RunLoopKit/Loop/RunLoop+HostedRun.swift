@@ -51,7 +51,7 @@ extension RunLoop {
         ///
         /// - Throws: `tooManyDescriptors`, `outOfMemory`; `loopFinished` if the loop's thread is ending.
         @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
-        public init(mode: Mode = .default) throws(Error) {
+        public init(mode: Mode = .default) throws {
             loop = .current
             outer = unsafe loop.hostedRun
             (fileDescriptor, status) = try Self.begin { unsafe runloop_hosted_begin(mode.name) }

@@ -35,11 +35,11 @@ extension RunLoop {
         ///   - name: what debuggers and `/proc` show. Linux keeps 15 bytes; the rest is cut off.
         ///   - stackSize: in bytes, rounded up to whole pages and to 64 KiB. `nil`: the system's default.
         /// - Throws: `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`; then no thread is left behind.
-        public init(name: String? = nil, stackSize: Int? = nil) throws(RunLoop.Error) {
+        public init(name: String? = nil, stackSize: Int? = nil) throws {
             let request = StopRequest()
-            let started = Handover<Result<RunLoop, RunLoop.Error>>()
+            let started = Handover<Result<RunLoop, any Swift.Error>>()
             thread = try PosixThread(name: name, stackSize: stackSize) {
-                do throws(RunLoop.Error) {
+                do {
                     try serve(until: request) { started.put(.success($0)) }
                 } catch {
                     started.put(.failure(error))
@@ -166,7 +166,7 @@ private final class StopRequest: Sendable {
 /// The body of the thread. An error comes before `started` is called.
 private func serve(
     until request: StopRequest, started: @escaping @Sendable (RunLoop) -> Void
-) throws(RunLoop.Error) {
+) throws {
     let loop = try RunLoop.makeCurrent()
     let keepAlive = try RunLoop.KeepAlive(on: loop)
     defer { keepAlive.invalidate() }

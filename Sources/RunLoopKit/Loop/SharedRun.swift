@@ -11,7 +11,7 @@ extension RunLoop.HostedRun {
     }
 
     /// The thread's innermost one, if hosts share that and it is what serves this mode now; else one that begins.
-    fileprivate static func shared(inMode mode: RunLoop.Mode) throws(RunLoop.Error) -> RunLoop.HostedRun {
+    fileprivate static func shared(inMode mode: RunLoop.Mode) throws -> RunLoop.HostedRun {
         let loop = RunLoop.current
         let innermost = unsafe loop.hostedRun?.takeUnretainedValue()
         if let innermost, innermost.modeOfHosts == mode, loop.currentMode == mode { return innermost }
@@ -62,7 +62,7 @@ extension RunLoop {
         fileprivate var onEnd: ((RunResult) -> Void)?
 
         /// - Parameter onEnd: Called if the run ends by itself later.
-        package init(inMode mode: Mode, onEnd: ((RunResult) -> Void)?) throws(Error) {
+        package init(inMode mode: Mode, onEnd: ((RunResult) -> Void)?) throws {
             run = try .shared(inMode: mode)
             result = run.result
             self.onEnd = result == nil ? onEnd : nil

@@ -29,7 +29,7 @@ extension RunLoop {
         public init(
             on loop: RunLoop, capacity: Int = 64, inMode mode: Mode = .common, order: Int = 0,
             receive: sending @escaping (consuming Message) -> Void
-        ) throws(RunLoop.Error) {
+        ) throws {
             precondition(capacity > 0, "A port has a capacity of at least one message.")
             state = PortState(loop, capacity: capacity, receive)
             try state.begin(inMode: mode, order: order)
@@ -41,8 +41,8 @@ extension RunLoop {
 
         /// Sends a message for which no reply is expected. Any thread. O(1), one system call if the loop sleeps.
         ///
-        /// - Throws: `full` if there is no space, `closed` if the port has ended. The value is destroyed then.
-        public func send(_ request: sending Request) throws(PortError) {
+        /// - Throws: ``RunLoop/PortError``: `full` if there is no space, `closed` if the port has ended. The value is destroyed then.
+        public func send(_ request: sending Request) throws {
             try state.enqueue(request, mayWait: false)
         }
 
@@ -51,12 +51,12 @@ extension RunLoop {
         /// - Parameters:
         ///   - timeout: how long to wait at most; `nil` is as long as it takes.
         ///   - clock: measures the timeout. If its sleep fails, the timeout has passed.
-        /// - Throws: `closed`, `timedOut`, `cancelled`. Then the message is not received.
+        /// - Throws: ``RunLoop/PortError``: `closed`, `timedOut`, `cancelled`. Then the message is not received.
         public func send(
             _ request: sending Request, timeout: Duration?,
             clock: some _Concurrency.Clock<Duration> = ContinuousClock(),
             isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(PortError) {
+        ) async throws {
             let admission = PortAnswer<Void>()
             let number = try state.enqueue(request, admission: admission)
             let state = state
@@ -67,23 +67,21 @@ extension RunLoop {
         ///
         ///     do {
         ///         print(try await port.request("text", timeout: .seconds(1)))
-        ///     } catch {
-        ///         switch error {
-        ///         case .closed, .dropped: print("There will be no reply.")
-        ///         case .timedOut, .cancelled: print("Nobody waits for it any more.")
-        ///         case .full: break // only by send(_:)
-        ///         }
+        ///     } catch RunLoop.PortError.closed, RunLoop.PortError.dropped {
+        ///         print("There will be no reply.")
+        ///     } catch RunLoop.PortError.timedOut {
+        ///         print("Nobody waits for it any more.")
         ///     }
         ///
         /// - Parameters:
         ///   - timeout: how long to wait for the reply at most; `nil` is as long as it takes.
         ///   - clock: measures the timeout. If its sleep fails, the timeout has passed.
-        /// - Throws: the reason why there is no reply. If the request was not received by then, it will not be.
+        /// - Throws: ``RunLoop/PortError``, the reason why there is no reply, any but `full`. If the request was not received by then, it will not be.
         public func request(
             _ request: sending Request, timeout: Duration? = nil,
             clock: some _Concurrency.Clock<Duration> = ContinuousClock(),
             isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(PortError) -> sending Reply {
+        ) async throws -> sending Reply {
             let answer = PortAnswer<Reply>()
             let number = try state.enqueue(request, answer: answer)
             let state = state

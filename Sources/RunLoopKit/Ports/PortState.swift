@@ -54,11 +54,11 @@ final class PortState<Request, Reply>: @unchecked Sendable {
     }
 
     /// The source keeps this object, until the end.
-    func begin(inMode mode: RunLoop.Mode, order: Int) throws(RunLoop.Error) {
+    func begin(inMode mode: RunLoop.Mode, order: Int) throws {
         // The source is never removed from a mode, so a cancellation is the end of the port, or of the loop's thread.
         let source = RunLoop.Source(order: order, onCancel: { _, _ in self.end() }, perform: { self.perform() })
         content.withLock { $0.source = source }
-        do throws(RunLoop.Error) {
+        do {
             try loop.add(source, forMode: mode)
         } catch {
             end()

@@ -23,7 +23,7 @@ extension RunLoop {
         /// - Throws: `tooManyDescriptors`, `outOfMemory`, `loopFinished`, `inheritedAcrossFork`.
         public init(
             on loop: RunLoop, inMode mode: Mode = .common, _ counted: @escaping @Sendable (UInt64) -> Void
-        ) throws(RunLoop.Error) {
+        ) throws {
             source = try unsafe Source(receiver: ClosureBox(counted)) { context, counter in
                 var config = unsafe runloop_counter_config()
                 unsafe config.context = context
@@ -43,8 +43,8 @@ extension RunLoop {
         /// told. No effect after `invalidate()`. O(1), one system call.
         ///
         /// - Throws: `invalid` for 0, for `UInt64.max`, and if the sum would be as large as that; then nothing was added.
-        public func add(_ value: UInt64 = 1) throws(RunLoop.Error) {
-            if unsafe runloop_counter_add(source.core, value) < 0 { throw .invalid }
+        public func add(_ value: UInt64 = 1) throws {
+            if unsafe runloop_counter_add(source.core, value) < 0 { throw RunLoop.Error.invalid }
         }
 
         /// The eventfd, non-blocking: valid as long as the counter, not to be closed. Who writes eight bytes adds. O(1).

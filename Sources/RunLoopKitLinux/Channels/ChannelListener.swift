@@ -30,14 +30,14 @@ extension RunLoop.Channel {
         ///   - mode: in which that happens.
         ///   - receive: called on the loop's thread with a channel and its message.
         ///   - onEnd: as that of a channel, with the one that has ended.
-        /// - Throws: `addressInUse`, `accessDenied`, `invalid` for what is no path, `tooManyDescriptors`, `loopFinished`, `outOfMemory`,
+        /// - Throws: ``RunLoop/Error``: `addressInUse`, `accessDenied`, `invalid` for what is no path, `tooManyDescriptors`, `loopFinished`, `outOfMemory`,
         ///   and what else the system has against it.
         public init(
             on path: String, permissions: UInt32 = 0o600, backlog: Int? = nil, of loop: RunLoop,
             options: Options = Options(), inMode mode: RunLoop.Mode = .common,
             receive: sending @escaping (RunLoop.Channel, Message) -> Void,
             onEnd: (@Sendable (RunLoop.Channel, RunLoop.ChannelError) -> Void)? = nil
-        ) throws(RunLoop.Error) {
+        ) throws {
             if path.utf8.contains(0) { throw RunLoop.Error.invalid.about(path) }
             let socket = unsafe runloop_channel_listen(path, permissions, Int32(clamping: backlog ?? 0))
             if socket < 0 { throw RunLoop.Error(result: socket, of: .system, subject: path) }

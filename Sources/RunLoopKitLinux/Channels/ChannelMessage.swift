@@ -43,13 +43,13 @@ extension RunLoop.Channel {
         /// - Parameters:
         ///   - bytes: are copied.
         ///   - descriptors: remain the caller's, as with `send`.
-        /// - Throws: `tooLarge`, `closed`, and `failed` with what the system has against it; then the request is dropped. `failed` with
+        /// - Throws: ``RunLoop/ChannelError``: `tooLarge`, `closed`, and `failed` with what the system has against it; then the request is dropped. `failed` with
         ///   `invalid`: it was replied to before.
         public func reply(
             _ bytes: some Collection<UInt8>, descriptors: [CInt] = []
-        ) throws(RunLoop.ChannelError) {
+        ) throws {
             if !isRequest { return }
-            guard let call = unsafe takeCall() else { throw .failed(.invalid) }
+            guard let call = unsafe takeCall() else { throw RunLoop.ChannelError.failed(.invalid) }
             defer { unsafe runloop_call_release(call) }
             let result = unsafe withBytes(bytes) { start, count in
                 unsafe runloop_call_reply(call, start, count, descriptors, descriptors.count)

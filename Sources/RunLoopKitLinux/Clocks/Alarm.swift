@@ -96,21 +96,21 @@ extension RunLoop {
     /// - Returns: a sequence that throws the errors of making an alarm, and of adding it.
     public func ticks(
         at date: WallInstant, every interval: Duration, inMode mode: Mode = .common
-    ) -> some AsyncSequence<Alarm<WallInstant>.Tick, RunLoop.Error> & Sendable {
+    ) -> some AsyncSequence<Alarm<WallInstant>.Tick, any Swift.Error> & Sendable {
         ticks(.wall, at: date.nanoseconds, every: Timer.checked(interval), mode)
     }
 
     /// The dates of a schedule of boot time, as a sequence. The same for the clock that goes on while the machine is suspended.
     public func ticks(
         at date: ContinuousClock.Instant, every interval: Duration, inMode mode: Mode = .common
-    ) -> some AsyncSequence<Alarm<ContinuousClock.Instant>.Tick, RunLoop.Error> & Sendable {
+    ) -> some AsyncSequence<Alarm<ContinuousClock.Instant>.Tick, any Swift.Error> & Sendable {
         ticks(.boot, at: Timescale.boot.nanoseconds(date), every: Timer.checked(interval), mode)
     }
 
     func ticks<Instant>(
         _ scale: Timescale<Instant>, at date: Int64, every interval: Int64, _ mode: Mode
     ) -> SourceSequence<Alarm<Instant>.Tick> {
-        SourceSequence<Alarm<Instant>.Tick>(loop: self, mode: mode) { yield throws(RunLoop.Error) in
+        SourceSequence<Alarm<Instant>.Tick>(loop: self, mode: mode) { yield in
             try Alarm(scale, at: date, every: interval) { _, tick in yield(tick) }.source
         }
     }
@@ -129,7 +129,7 @@ extension RunLoop.Alarm where Instant == RunLoop.WallInstant {
     public convenience init(
         at date: RunLoop.WallInstant, every interval: Duration? = nil,
         _ action: @escaping @Sendable (RunLoop.Alarm<Instant>, Tick) -> Void
-    ) throws(RunLoop.Error) {
+    ) throws {
         try self.init(.wall, at: date.nanoseconds, every: interval.map(RunLoop.Timer.checked) ?? 0, action)
     }
 }
@@ -140,7 +140,7 @@ extension RunLoop.Alarm where Instant == ContinuousClock.Instant {
     public convenience init(
         at date: ContinuousClock.Instant, every interval: Duration? = nil,
         _ action: @escaping @Sendable (RunLoop.Alarm<Instant>, Tick) -> Void
-    ) throws(RunLoop.Error) {
+    ) throws {
         let date = Timescale.boot.nanoseconds(date)
         try self.init(.boot, at: date, every: interval.map(RunLoop.Timer.checked) ?? 0, action)
     }

@@ -25,8 +25,9 @@ extension RunLoop {
     /// `readiness(of:for:inMode:)`. Any thread, any task.
     ///
     /// - Returns: a sequence that throws the errors of making such a source, and of adding it.
-    public func clockChanges(inMode mode: Mode = .common) -> some AsyncSequence<ClockChange, RunLoop.Error> & Sendable {
-        SourceSequence<ClockChange>(loop: self, mode: mode) { yield throws(RunLoop.Error) in
+    public func clockChanges(inMode mode: Mode = .common) -> some AsyncSequence<ClockChange, any Swift.Error> & Sendable
+    {
+        SourceSequence<ClockChange>(loop: self, mode: mode) { yield in
             try Source.clockChanges(yield)
         }
     }
@@ -50,7 +51,7 @@ extension RunLoop.Source {
     ///   `outOfMemory`.
     public static func clockChanges(
         _ perform: @escaping @Sendable (RunLoop.ClockChange) -> Void
-    ) throws(RunLoop.Error) -> RunLoop.Source {
+    ) throws -> RunLoop.Source {
         try unsafe RunLoop.Source(receiver: ClosureBox(perform)) { context, watch in
             var config = unsafe runloop_clock_watch_config()
             unsafe config.context = context

@@ -73,8 +73,8 @@ extension RunLoop {
     public func changes(
         of path: String, _ scope: FileChange.Scope = .file, followsLink: Bool = false, settle: Duration = .zero,
         inMode mode: Mode = .common
-    ) -> some AsyncSequence<[FileChange], RunLoop.Error> & Sendable {
-        SourceSequence<[FileChange]>(loop: self, mode: mode) { yield throws(RunLoop.Error) in
+    ) -> some AsyncSequence<[FileChange], any Swift.Error> & Sendable {
+        SourceSequence<[FileChange]>(loop: self, mode: mode) { yield in
             try Source(watching: path, scope, followsLink: followsLink, settle: settle, perform: yield)
         }
     }
@@ -106,8 +106,8 @@ extension RunLoop.Source {
     public convenience init(
         watching path: String, _ scope: RunLoop.FileChange.Scope = .file, followsLink: Bool = false,
         settle: Duration = .zero, perform: @escaping @Sendable ([RunLoop.FileChange]) -> Void
-    ) throws(RunLoop.Error) {
-        if path.utf8.contains(0) { throw .invalid }
+    ) throws {
+        if path.utf8.contains(0) { throw RunLoop.Error.invalid }
         unsafe try self.init(receiver: ClosureBox(perform), of: .system, subject: path) { context, watch in
             var config = unsafe runloop_watch_config()
             unsafe config.context = context

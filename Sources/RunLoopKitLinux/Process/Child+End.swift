@@ -27,7 +27,7 @@ extension RunLoop.Child {
     /// - Throws: `noSuchProcess` if it has ended; `notPermitted`; `invalid` for steps or a group that make no sense.
     public func beginEnd(
         by steps: [Step] = [.terminate(pause: .seconds(5)), .kill], ofGroup: Bool = false
-    ) throws(RunLoop.Error) {
+    ) throws {
         let steps = steps.map { runloop_child_step(signal: $0.signal, pause_ns: Nanoseconds.of($0.pause)) }
         try source.endChild(by: steps, ofGroup: ofGroup)
     }
@@ -41,9 +41,9 @@ extension RunLoop.Child {
         by steps: [Step] = [.terminate(pause: .seconds(5)), .kill], ofGroup: Bool = false,
         isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> Exit {
-        do throws(RunLoop.Error) {
+        do {
             try beginEnd(by: steps, ofGroup: ofGroup)
-        } catch .noSuchProcess {
+        } catch RunLoop.Error.noSuchProcess {
             // It is reported, if it has not been yet.
         }
         let end = end

@@ -90,7 +90,7 @@ extension RunLoop.Child {
         _ arguments: [String], input: Stream = .null, output: Stream = .inherited, error: Stream = .inherited,
         environment: [String: String]? = nil, workingDirectory: String? = nil, options: Options = Options(),
         on loop: RunLoop, inMode mode: RunLoop.Mode = .common, onExit: (@Sendable (Exit) -> Void)? = nil
-    ) throws(RunLoop.Error) -> RunLoop.Child {
+    ) throws -> RunLoop.Child {
         let start = try ChildStart(arguments, [0: input, 1: output, 2: error], environment, workingDirectory, options)
         // A loop that has ended would notice no end.
         let probe = RunLoop.Source {}
@@ -103,7 +103,7 @@ extension RunLoop.Child {
         }
         let end = ChildEnd(ended)
         let source = try unsafe RunLoop.Source(end) { config throws(RunLoop.Error) in try unsafe start.run(config) }
-        do throws(RunLoop.Error) {
+        do {
             try pipes.open(start.ends)
         } catch {
             source.killChild()

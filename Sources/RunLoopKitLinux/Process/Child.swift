@@ -69,7 +69,7 @@ extension RunLoop {
         public init(
             adopting process: Int32, on loop: RunLoop, inMode mode: Mode = .common,
             onExit: (@Sendable (Exit) -> Void)? = nil
-        ) throws(RunLoop.Error) {
+        ) throws {
             try self.init(Process(pid: process, reaps: true), loop, mode, onExit)
         }
 
@@ -78,7 +78,7 @@ extension RunLoop {
         public init(
             watching process: Int32, on loop: RunLoop, inMode mode: Mode = .common,
             onExit: (@Sendable (Exit) -> Void)? = nil
-        ) throws(RunLoop.Error) {
+        ) throws {
             try self.init(Process(pid: process, reaps: false), loop, mode, onExit)
         }
 
@@ -88,7 +88,7 @@ extension RunLoop {
         public init(
             borrowing pidfd: CInt, on loop: RunLoop, inMode mode: Mode = .common,
             onExit: (@Sendable (Exit) -> Void)? = nil
-        ) throws(RunLoop.Error) {
+        ) throws {
             try self.init(Process(pidfd: pidfd), loop, mode, onExit)
         }
 
@@ -103,7 +103,7 @@ extension RunLoop {
             _ source: Source, _ end: ChildEnd, _ pipes: ChildPipes?, isAdopted: Bool, _ loop: RunLoop, _ mode: Mode
         ) throws(RunLoop.Error) {
             do throws(RunLoop.Error) {
-                try loop.add(source, forMode: mode)
+                try loop.admit(source, to: mode)
             } catch {
                 if pipes != nil { source.killChild() }
                 throw error
@@ -132,7 +132,7 @@ extension RunLoop {
         /// Sends a signal to this process and to no other one, even if its pid is used again. Any thread.
         ///
         /// - Throws: `noSuchProcess` if it has been reaped, `notPermitted`, and `invalid` for no such signal.
-        public func send(_ signal: CInt) throws(RunLoop.Error) {
+        public func send(_ signal: CInt) throws {
             let result = unsafe runloop_child_send_signal(source.core, signal)
             if result < 0 {
                 let subject = unsafe "signal \(signal) to process \(runloop_child_get_pid(source.core))"
@@ -153,13 +153,13 @@ extension RunLoop {
     /// - Throws: as adopting each.
     public func exits(
         adopting processes: [Int32], inMode mode: Mode = .common
-    ) throws(RunLoop.Error) -> some AsyncSequence<Child.Exit, Never> & Sendable {
+    ) throws -> some AsyncSequence<Child.Exit, Never> & Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Child.Exit.self)
         let end = EndOfSequence(continuation)
-        let children = try processes.map { process throws(RunLoop.Error) in
+        let children = try processes.map { process in
             try Source(Process(pid: process, reaps: true), ChildEnd { end.continuation.yield($0) })
         }
-        do throws(RunLoop.Error) {
+        do {
             for child in children { try add(child, forMode: mode) }
         } catch {
             for child in children { child.invalidate() }

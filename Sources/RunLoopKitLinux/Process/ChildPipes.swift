@@ -13,13 +13,13 @@ extension RunLoop.Child {
         public func reader() -> sending RunLoop.Reader { RunLoop.Reader(input) }
 
         /// The lines, as `RunLoop.lines(of:limit:)` returns them.
-        public func lines(limit: Int = 1_048_576) -> some AsyncSequence<String, RunLoop.Error> & Sendable {
+        public func lines(limit: Int = 1_048_576) -> some AsyncSequence<String, any Swift.Error> & Sendable {
             precondition(limit >= 0, "The limit of a line is not negative.")
             return LineSequence(input: input, limit: limit)
         }
 
         /// The chunks, as `RunLoop.chunks(of:)` returns them.
-        public var chunks: some AsyncSequence<[UInt8], RunLoop.Error> & Sendable { ChunkSequence(input: input) }
+        public var chunks: some AsyncSequence<[UInt8], any Swift.Error> & Sendable { ChunkSequence(input: input) }
 
         /// Reads to the end, or until there is more than a limit. Of the rest, what was read already, up to 64 KiB, is dropped; what was not
         /// remains in the pipe, and the child waits.
@@ -93,9 +93,9 @@ final class ChildPipes: Sendable {
     func output(_ number: CInt) -> RunLoop.Child.Output? { state.withLock { $0.outputs[number] } }
 
     /// Takes the descriptors, also if it throws.
-    func open(_ ends: [End]) throws(RunLoop.Error) {
+    func open(_ ends: [End]) throws {
         for (index, end) in ends.enumerated() {
-            do throws(RunLoop.Error) {
+            do {
                 try open(end)
             } catch {
                 for left in ends[index...].dropFirst() { closeDescriptor(left.descriptor) }
@@ -104,7 +104,7 @@ final class ChildPipes: Sendable {
         }
     }
 
-    private func open(_ end: End) throws(RunLoop.Error) {
+    private func open(_ end: End) throws {
         guard end.isInput else {
             let pipe = ChildPipe(end.descriptor)
             let input = InputOfDescriptor(loop, end.descriptor, mode, bufferSize: 65_536, pipe: pipe)

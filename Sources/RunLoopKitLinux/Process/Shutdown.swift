@@ -30,7 +30,7 @@ extension RunLoop {
         ///   `tooManyDescriptors`; `loopFinished`, `inheritedAcrossFork`.
         public init(
             signals: [CInt], within limit: Duration? = nil, on loop: RunLoop = .main, inMode mode: Mode = .common
-        ) throws(RunLoop.Error) {
+        ) throws {
             var core: OpaquePointer?
             let result = unsafe signals.withUnsafeBufferPointer { numbers in
                 var config = unsafe runloop_shutdown_config()

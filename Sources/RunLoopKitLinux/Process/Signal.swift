@@ -51,8 +51,8 @@ extension RunLoop {
     /// - Returns: a sequence that throws the errors of making a source for the signal, and of adding it.
     public func signals(
         _ number: CInt, evenIfIgnored: Bool = false, inMode mode: Mode = .common
-    ) -> some AsyncSequence<Signal, RunLoop.Error> & Sendable {
-        SourceSequence<Signal>(loop: self, mode: mode) { yield throws(RunLoop.Error) in
+    ) -> some AsyncSequence<Signal, any Swift.Error> & Sendable {
+        SourceSequence<Signal>(loop: self, mode: mode) { yield in
             try Source(signal: number, evenIfIgnored: evenIfIgnored, perform: yield)
         }
     }
@@ -82,7 +82,7 @@ extension RunLoop.Source {
     ///   SIGSEGV, which would recur at once; `tooManyDescriptors`, since a source needs two.
     public convenience init(
         signal: CInt, evenIfIgnored: Bool = false, perform: @escaping @Sendable (RunLoop.Signal) -> Void
-    ) throws(RunLoop.Error) {
+    ) throws {
         unsafe try self.init(receiver: ClosureBox(perform), of: .system, subject: "signal \(signal)") {
             context, caught in
             var config = unsafe runloop_signal_config()

@@ -57,7 +57,7 @@ final class ConnectionLimits: Sendable {
             }
         }
         self.timer.withLock { $0 = timer }
-        try loop.add(timer, forMode: mode)
+        try loop.admit(timer, to: mode)
     }
 
     func invalidate() {

@@ -46,7 +46,7 @@ final class ConnectionQueue: Sendable {
             if state.end != nil { return .invalid }
             state.handler = handler
             do throws(RunLoop.Error) {
-                try loop.add(listener, forMode: mode)
+                try loop.admit(listener, to: mode)
                 return nil
             } catch {
                 state.handler = nil
@@ -58,7 +58,7 @@ final class ConnectionQueue: Sendable {
 
     /// On the loop's thread. Without memory for it the connection is closed.
     func accepted(_ descriptor: CInt) throws(RunLoop.Error) {
-        let connection = try RunLoop.Connection(adopting: descriptor, on: loop, options: options)
+        let connection = try RunLoop.Connection(descriptor, loop, options)
         let (handler, waiter): ((@Sendable (RunLoop.Connection) -> Void)?, Waiters.Waiter?) = unsafe state.withLock {
             state in
             if state.end != nil { return (nil, nil) }
@@ -104,7 +104,7 @@ final class ConnectionQueue: Sendable {
 
     private func arm(_ state: inout State, _ listener: RunLoop.Source) throws(RunLoop.Error) {
         if state.isArmed { return }
-        if state.listener == nil { try loop.add(listener, forMode: mode) } else { try listener.request(.read) }
+        if state.listener == nil { try loop.admit(listener, to: mode) } else { try listener.request(.read) }
         (state.listener, state.isArmed) = (listener, true)
     }
 

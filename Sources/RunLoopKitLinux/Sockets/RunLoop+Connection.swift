@@ -36,9 +36,14 @@ extension RunLoop {
         ///   - loop: on whose thread it is read and written.
         ///   - options: its limits and its mode.
         /// - Throws: as making a writer.
-        public init(
+        public convenience init(
             adopting descriptor: CInt, on loop: RunLoop, options: Options = Options()
-        ) throws(RunLoop.Error) {
+        ) throws {
+            try self.init(descriptor, loop, options)
+        }
+
+        /// The same, where the type of the error is known.
+        init(_ descriptor: CInt, _ loop: RunLoop, _ options: Options) throws(RunLoop.Error) {
             let limits = ConnectionLimits(loop, idle: options.idleLimit, message: options.messageLimit)
             let socket = unsafe ConnectedSocket(descriptor, now: runloop_get_now_ns(loop.core), limits)
             let writer = try Writer(
@@ -65,7 +70,7 @@ extension RunLoop {
         /// waits, the connection is aborted. A second call has no effect.
         ///
         /// - Throws: what the writer throws, if output could not be sent. The connection has ended in any case.
-        public func close(isolation actor: isolated (any Actor)? = #isolation) async throws(RunLoop.Error) {
+        public func close(isolation actor: isolated (any Actor)? = #isolation) async throws {
             defer { end(nil) }
             if isEnded { return }
             if try await writer.finish(isolation: actor) { socket.discardInput() }

@@ -71,7 +71,7 @@ extension RunLoop {
             _ address: Address, backlog: Int? = nil, on loop: RunLoop, options: Connection.Options = .init(),
             refusalText: String? = nil, inMode mode: Mode = .common,
             onResourceShortage: (@Sendable (RunLoop.Error?) -> Void)? = nil
-        ) throws(RunLoop.Error) {
+        ) throws {
             let queue = ConnectionQueue(loop, mode, options)
             source = try Source(
                 listeningOn: address, backlog: backlog ?? 0,
@@ -87,7 +87,7 @@ extension RunLoop {
         /// connection ends. A second call, and one after an iteration over `connections` has begun, is a precondition failure.
         ///
         /// - Throws: `loopFinished`, `inheritedAcrossFork`, `outOfMemory`, `invalid` after `invalidate()`.
-        public func accept(_ handler: @escaping @Sendable (Connection) -> Void) throws(RunLoop.Error) {
+        public func accept(_ handler: @escaping @Sendable (Connection) -> Void) throws {
             try queue.begin(handler, source)
         }
 
@@ -95,8 +95,8 @@ extension RunLoop {
         ///
         /// An iteration keeps the listener, and ends when its task is cancelled, when the listener is invalidated, and when the loop's thread
         /// ends. It throws the errors of the socket, of which there are none unless somebody else shuts it down, and of adding it to the loop.
-        public var connections: some AsyncSequence<Connection, RunLoop.Error> & Sendable {
-            PulledSequence(origin: self) { listener, actor throws(RunLoop.Error) in
+        public var connections: some AsyncSequence<Connection, any Swift.Error> & Sendable {
+            PulledSequence(origin: self) { listener, actor in
                 try await listener.queue.next(listener.source, isolation: actor)
             }
         }
@@ -133,7 +133,7 @@ extension RunLoop {
         ///
         /// - Returns: the sockets in their order; none if none were handed over.
         /// - Throws: `invalid` if the variables make no sense, `badDescriptor` if a descriptor is not open.
-        public static func takeInheritedSockets() throws(RunLoop.Error) -> [InheritedSocket] {
+        public static func takeInheritedSockets() throws -> [InheritedSocket] {
             var capacity = 16
             while true {
                 var result = -ErrorNumber.outOfMemory

@@ -77,7 +77,7 @@ internal import RunLoopKit
             onEndOfLoop: { [weak self] in self?.finish(.failure(.loopFinished)) },
             perform: { [weak self] in self?.called($0) })
         state.withLock { $0.source = source }
-        try loop.add(source, forMode: input.mode)
+        try loop.admit(source, to: input.mode)
         if pipe?.begin(self) == false { stopWaiting() }
     }
 

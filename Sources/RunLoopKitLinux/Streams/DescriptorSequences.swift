@@ -39,9 +39,9 @@ struct ChunkSequence: AsyncSequence, Sendable {
         /// `nil` at the end, and after an error.
         var reader: RunLoop.Reader?
 
-        mutating func next() async throws(RunLoop.Error) -> [UInt8]? { try await next(isolation: nil) }
+        mutating func next() async throws -> [UInt8]? { try await next(isolation: nil) }
 
-        mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> [UInt8]? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
             guard let reader = reader.take() else { return nil }
             let chunk = try await reader.chunk(isolation: actor)
             if chunk != nil { self.reader = reader }
@@ -62,9 +62,9 @@ struct LineSequence: AsyncSequence, Sendable {
         /// `nil` at the end, and after an error.
         var reader: RunLoop.Reader?
 
-        mutating func next() async throws(RunLoop.Error) -> String? { try await next(isolation: nil) }
+        mutating func next() async throws -> String? { try await next(isolation: nil) }
 
-        mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> String? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
             guard let reader = reader.take() else { return nil }
             // Most are in the buffer already, and this is no asynchronous call.
             var line = try reader.knownLine(limit: limit)
@@ -87,9 +87,9 @@ struct MarkedLineSequence: AsyncSequence, Sendable {
         /// `nil` at the end, and after an error.
         var reader: RunLoop.Reader?
 
-        mutating func next() async throws(RunLoop.Error) -> RunLoop.Line? { try await next(isolation: nil) }
+        mutating func next() async throws -> RunLoop.Line? { try await next(isolation: nil) }
 
-        mutating func next(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> RunLoop.Line? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> RunLoop.Line? {
             guard let reader = reader.take() else { return nil }
             // Most are in the buffer already, and this is no asynchronous call.
             var line = reader.knownText(limit: limit)

@@ -9,7 +9,7 @@ extension RunLoop {
         /// A byte.
         public typealias Element = UInt8
         /// The errors of the input.
-        public typealias Failure = RunLoop.Error
+        public typealias Failure = any Swift.Error
 
         let input: InputOfDescriptor
 
@@ -30,7 +30,7 @@ extension RunLoop {
 
             /// The next byte, which it waits for if needed; `nil` at the end.
             @inlinable
-            public nonisolated(nonsending) mutating func next() async throws(RunLoop.Error) -> UInt8? {
+            public nonisolated(nonsending) mutating func next() async throws -> UInt8? {
                 if unsafe position == end, try await !refill() { return nil }
                 defer { unsafe position = position?.successor() }
                 return unsafe position?.load(as: UInt8.self)
@@ -40,7 +40,7 @@ extension RunLoop {
             @inlinable
             public nonisolated(nonsending) mutating func next(
                 isolation _: (any Actor)?
-            ) async throws(RunLoop.Error) -> UInt8? {
+            ) async throws -> UInt8? {
                 // An `isolated` parameter would switch to the actor for each byte, if only to find that the task is there already.
                 try await next()
             }

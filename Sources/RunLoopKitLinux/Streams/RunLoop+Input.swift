@@ -39,7 +39,7 @@ extension RunLoop {
     /// chunk.
     public func chunks(
         of descriptor: CInt, bufferSize: Int = 65_536, inMode mode: Mode = .common
-    ) -> some AsyncSequence<[UInt8], RunLoop.Error> & Sendable {
+    ) -> some AsyncSequence<[UInt8], any Swift.Error> & Sendable {
         ChunkSequence(input: InputOfDescriptor(self, descriptor, mode, bufferSize: bufferSize))
     }
 
@@ -55,7 +55,7 @@ extension RunLoop {
     ///   does not return what follows that line; `lines(of:skippingLongerThan:)` does.
     public func lines(
         of descriptor: CInt, limit: Int = 1_048_576, bufferSize: Int = 65_536, inMode mode: Mode = .common
-    ) -> some AsyncSequence<String, RunLoop.Error> & Sendable {
+    ) -> some AsyncSequence<String, any Swift.Error> & Sendable {
         precondition(limit >= 0, "The limit of a line is not negative.")
         return LineSequence(input: InputOfDescriptor(self, descriptor, mode, bufferSize: bufferSize), limit: limit)
     }
@@ -74,7 +74,7 @@ extension RunLoop {
     /// the rest of the line is read and dropped. Otherwise the same as `lines(of:limit:)`, except that it throws as `bytes(of:)` does.
     public func lines(
         of descriptor: CInt, skippingLongerThan limit: Int, bufferSize: Int = 65_536, inMode mode: Mode = .common
-    ) -> some AsyncSequence<Line, RunLoop.Error> & Sendable {
+    ) -> some AsyncSequence<Line, any Swift.Error> & Sendable {
         precondition(limit >= 0, "The limit of a line is not negative.")
         return MarkedLineSequence(
             input: InputOfDescriptor(self, descriptor, mode, bufferSize: bufferSize), limit: limit)

@@ -65,7 +65,7 @@ extension RunLoop {
         ///   or take chunks.
         public func line(
             limit: Int = 1_048_576, isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(RunLoop.Error) -> String? {
+        ) async throws -> String? {
             precondition(limit >= 0, "The limit of a line is not negative.")
             defer { limits?.endLine() }
             while true {
@@ -77,7 +77,7 @@ extension RunLoop {
                 case .cancelled: return nil
                 case .end:
                     if begun.isEmpty { return nil }
-                    if begun.count > limit { throw .lineTooLong }
+                    if begun.count > limit { throw RunLoop.Error.lineTooLong }
                     defer { begun = [] }
                     return String(decoding: begun, as: UTF8.self)
                 }
@@ -106,14 +106,14 @@ extension RunLoop {
         }
 
         /// The next line, or a mark for one that is too long, whose rest the next call drops.
-        func lineOrMark(limit: Int, isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Line? {
+        func lineOrMark(limit: Int, isolation actor: isolated (any Actor)?) async throws -> Line? {
             if isInLongLine {
                 guard try await skipLine(isolation: actor) else { return nil }
                 isInLongLine = false
             }
-            do throws(RunLoop.Error) {
+            do {
                 return try await line(limit: limit, isolation: actor).map(Line.text)
-            } catch .lineTooLong {
+            } catch RunLoop.Error.lineTooLong {
                 isInLongLine = true
                 return .tooLong
             }
@@ -126,7 +126,7 @@ extension RunLoop {
         @discardableResult
         public func skipLine(
             isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(RunLoop.Error) -> Bool {
+        ) async throws -> Bool {
             defer { limits?.endLine() }
             while true {
                 // It has no line feed.
@@ -145,7 +145,7 @@ extension RunLoop {
         /// - Parameter count: how many at most, greater than zero (anything else is a precondition failure).
         public func chunk(
             upTo count: Int = .max, isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(RunLoop.Error) -> [UInt8]? {
+        ) async throws -> [UInt8]? {
             precondition(count > 0, "A chunk has at least one byte.")
             if begun.isEmpty, unsafe rest.isEmpty {
                 guard case .filled = try await refill(isolation: actor) else { return nil }
@@ -159,7 +159,7 @@ extension RunLoop {
         }
 
         /// The next byte.
-        public func byte(isolation actor: isolated (any Actor)? = #isolation) async throws(RunLoop.Error) -> UInt8? {
+        public func byte(isolation actor: isolated (any Actor)? = #isolation) async throws -> UInt8? {
             if let byte = begun.popFirst() { return byte }
             if unsafe rest.isEmpty, case .filled = try await refill(isolation: actor) {}
             guard let byte = unsafe rest.first else { return nil }
@@ -168,22 +168,22 @@ extension RunLoop {
         }
 
         /// The lines from here on, until the end of the input or of the iteration: `line(limit:)`, again and again.
-        public func lines(limit: Int = 1_048_576) -> some AsyncSequence<String, RunLoop.Error> {
-            PulledSequence(origin: self) { reader, actor throws(RunLoop.Error) in
+        public func lines(limit: Int = 1_048_576) -> some AsyncSequence<String, any Swift.Error> {
+            PulledSequence(origin: self) { reader, actor in
                 try await reader.line(limit: limit, isolation: actor)
             }
         }
 
         /// The chunks from here on: `chunk()`, again and again.
-        public var chunks: some AsyncSequence<[UInt8], RunLoop.Error> {
-            PulledSequence(origin: self) { reader, actor throws(RunLoop.Error) in
+        public var chunks: some AsyncSequence<[UInt8], any Swift.Error> {
+            PulledSequence(origin: self) { reader, actor in
                 try await reader.chunk(isolation: actor)
             }
         }
 
         /// The bytes from here on: `byte()`, again and again.
-        public var bytes: some AsyncSequence<UInt8, RunLoop.Error> {
-            PulledSequence(origin: self) { reader, actor throws(RunLoop.Error) in
+        public var bytes: some AsyncSequence<UInt8, any Swift.Error> {
+            PulledSequence(origin: self) { reader, actor in
                 try await reader.byte(isolation: actor)
             }
         }

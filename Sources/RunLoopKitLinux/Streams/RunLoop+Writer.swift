@@ -43,7 +43,7 @@ extension RunLoop {
         ///   `inheritedAcrossFork`, `outOfMemory`.
         public convenience init(
             borrowing descriptor: CInt, on loop: RunLoop, limit: Int = 65_536, inMode mode: Mode = .common
-        ) throws(RunLoop.Error) {
+        ) throws {
             try self.init(descriptor, loop, limit, false, mode, nil)
         }
 
@@ -51,7 +51,7 @@ extension RunLoop {
         /// throws. Otherwise as borrowing it.
         public convenience init(
             adopting descriptor: CInt, on loop: RunLoop, limit: Int = 65_536, inMode mode: Mode = .common
-        ) throws(RunLoop.Error) {
+        ) throws {
             try self.init(descriptor, loop, limit, true, mode, nil)
         }
 
@@ -69,7 +69,7 @@ extension RunLoop {
             }
             self.socket = socket
             // If the loop refuses it, it is freed, and closes what it owns.
-            try loop.add(output.source, forMode: mode)
+            try loop.admit(output.source, to: mode)
         }
 
         deinit {
@@ -84,7 +84,7 @@ extension RunLoop {
         @discardableResult
         public func write(
             _ bytes: some Collection<UInt8>, isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(RunLoop.Error) -> Int {
+        ) async throws -> Int {
             let (ticket, count) = (queue.join(), bytes.count)
             defer { queue.leave(ticket) }
             var accepted = 0
@@ -107,7 +107,7 @@ extension RunLoop {
         @discardableResult
         public func write(
             _ text: String, isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(RunLoop.Error) -> Int {
+        ) async throws -> Int {
             try await write(text.utf8, isolation: actor)
         }
 
@@ -116,7 +116,7 @@ extension RunLoop {
         ///
         /// - Returns: were they accepted? `false` also while a task waits with an earlier write.
         /// - Throws: also `outputTooLarge` if there are more bytes than the limit.
-        public func enqueue(_ bytes: some Collection<UInt8>) throws(RunLoop.Error) -> Bool {
+        public func enqueue(_ bytes: some Collection<UInt8>) throws -> Bool {
             let attempt = unsafe withBytes(bytes) { start, count in
                 queue.attempt(.lineIsEmpty) { unsafe output.enqueue(start, count) }
             }
@@ -128,13 +128,13 @@ extension RunLoop {
         }
 
         /// Takes text as UTF-8. As above.
-        public func enqueue(_ text: String) throws(RunLoop.Error) -> Bool { try enqueue(text.utf8) }
+        public func enqueue(_ text: String) throws -> Bool { try enqueue(text.utf8) }
 
         /// Waits until everything that was accepted before has been sent: the kernel has it then, the peer not necessarily.
         ///
         /// - Returns: was it? `false` if the task was cancelled while it waited; the output is still sent then.
         @discardableResult
-        public func flush(isolation actor: isolated (any Actor)? = #isolation) async throws(RunLoop.Error) -> Bool {
+        public func flush(isolation actor: isolated (any Actor)? = #isolation) async throws -> Bool {
             let (ticket, accepted) = (queue.makeTicket(), queue.accepted)
             while true {
                 switch queue.attempt(.any, output.flush) {
@@ -156,7 +156,7 @@ extension RunLoop {
         /// - Returns: as `flush()`. If the task is cancelled while it waits for output to be sent, the output is finished all the
         ///   same.
         @discardableResult
-        public func finish(isolation actor: isolated (any Actor)? = #isolation) async throws(RunLoop.Error) -> Bool {
+        public func finish(isolation actor: isolated (any Actor)? = #isolation) async throws -> Bool {
             let ticket = queue.join()
             defer { queue.leave(ticket) }
             while true {

@@ -14,14 +14,14 @@ for program in Program.all {
     for seed in 0..<seeds {
         let made = Made()
         var text: String
-        do throws(RunLoop.Simulation.Failure) {
+        do {
             try await simulate(seeds: 1, from: seed) { simulation in
                 let results = Results()
                 made.results.withLock { $0 = results }
                 try await program.body(simulation, results)
             }
             text = made.results.withLock { $0?.text ?? "" }
-        } catch {
+        } catch let error as RunLoop.Simulation.Failure {
             failures += 1
             text = "fails: \(error.error) \(error.journal)".replacing("\n", with: " | ")
         }

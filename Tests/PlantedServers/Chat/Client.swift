@@ -51,10 +51,10 @@ import RunLoopKitLinux
         }
     }
 
-    private func nextLine(_ reader: RunLoop.Reader) async throws(RunLoop.Error) -> RunLoop.Line? {
-        do throws(RunLoop.Error) {
+    private func nextLine(_ reader: RunLoop.Reader) async throws -> RunLoop.Line? {
+        do {
             return try await reader.line(limit: server.options.lineLimit).map { .text(Self.cleaned($0)) }
-        } catch .lineTooLong {
+        } catch RunLoop.Error.lineTooLong {
             try await reader.skipLine()
             return .tooLong
         }
@@ -75,7 +75,11 @@ import RunLoopKitLinux
 
     /// A connection that has failed is closed when it is read next.
     private func enqueue(_ line: String) -> Bool {
-        do { return try connection.writer.enqueue(line + "\n") } catch { return error != .outputTooLarge }
+        do {
+            return try connection.writer.enqueue(line + "\n")
+        } catch {
+            return error as? RunLoop.Error != .outputTooLarge
+        }
     }
 
     /// Reads nothing more from the client, and closes the connection after sending the waiting output and then `words`, for which

@@ -9,7 +9,7 @@ struct Request {
     /// The next request. `nil`: the client has ended the connection, or has sent what is none.
     static func next(
         from reader: RunLoop.Reader, isolation actor: isolated (any Actor)?, hasBegun: () -> Void
-    ) async throws(RunLoop.Error) -> Request? {
+    ) async throws -> Request? {
         guard let first = try await reader.line(limit: 4096, isolation: actor) else { return nil }
         let words = first.split(separator: " ")
         guard words.count == 3, words[0] == "GET", words[2].hasPrefix("HTTP/1.") else { return nil }
