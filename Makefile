@@ -383,6 +383,9 @@ sandboxed: ## The C tests in the filters of systemd's services and of Docker, un
 test-late: ## The C and Swift tests with calls that come late: what fails depends on a time being short (NAMES="lock TimerTests")
 	@SWIFT_FLAGS="$(SWIFT_FLAGS)" Tests/bin/late-tests $(NAMES)
 
+test-error-shapes: ## The catches that clients write compile, on which compilers have crashed (NAMES="as-where async-loop")
+	@SWIFT_FLAGS="$(SWIFT_FLAGS)" Tests/bin/error-shapes $(NAMES)
+
 test-planted-bugs: ## How often the real world shows the bugs that a simulation finds: RUNS=1000
 	@swift build $(SWIFT_FLAGS) --build-tests -q
 	@RUNLOOP_TEST_REAL_RUNS=$${RUNS:-1000} swift test $(SWIFT_FLAGS) --skip-build --disable-xctest --filter SimulationTests | grep -E "real runs|✘|Test run"

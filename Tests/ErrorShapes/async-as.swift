@@ -1,0 +1,9 @@
+// The type, in a loop with an asynchronous call.
+import RunLoopKit
+import RunLoopKitLinux
+
+func asyncAs(_ writer: RunLoop.Writer, _ lines: AsyncStream<String>) async throws {
+    for await line in lines {
+        do { try await writer.write(line) } catch let error as RunLoop.Error { print(error.errorNumber) }
+    }
+}
