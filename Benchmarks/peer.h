@@ -72,8 +72,6 @@ void peer_signal_send(struct peer_signal *signal);
 
 /// Called before other threads use a loop, and before peer_submit, for peers that have to prepare.
 void peer_prepare_threads(void);
-/// Makes the loop spin for wake-ups for a while before it sleeps, if the peer can do that.
-void peer_spin(struct peer_loop *loop);
 void peer_accept_submissions(struct peer_loop *loop);
 
 /// Frees the memory of cancelled timers that the loop would free later.

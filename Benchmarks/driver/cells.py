@@ -77,7 +77,6 @@ GROUPS = [
         "w1", "W1 wake-up between two threads, round trip", "wall_ns", "µs",
         [
             Cell("w1,s", "same core", (times(1),)), Cell("w1,x", "two cores", (times(1.1),), counted=True),
-            Cell("w1,ss", "same, spin", (times(1),)), Cell("w1,xs", "two, spin", (Goal(0.6, "p50_ns"),)),
         ],
         scale=1000, extras=[("p50_ns", "p50"), ("p99_ns", "p99")]
     ),

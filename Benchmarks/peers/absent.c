@@ -5,9 +5,6 @@
 #define ABSENT __attribute__((weak))
 
 ABSENT void peer_prepare_threads(void) {}
-ABSENT void peer_spin(struct peer_loop *loop) {
-    (void)loop;
-}
 
 ABSENT void peer_accept_submissions(struct peer_loop *loop) {
     (void)loop;

@@ -51,10 +51,6 @@ void peer_close(struct peer_loop *loop) {
     (void)loop; // It ends with its thread.
 }
 
-void peer_spin(struct peer_loop *loop) {
-    runloop_set_spin(ours(loop), 50000);
-}
-
 #ifdef BENCH_HOSTED
 /// The host, with the budget of the adapters in Hosts.
 void peer_run(struct peer_loop *loop, int64_t limit_ns) {

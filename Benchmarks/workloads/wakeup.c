@@ -1,6 +1,5 @@
 // wakeup.c — W1: two threads, each with a loop, and one message that goes back and forth. One operation is a round trip. `w1,s`:
-// both threads on one core; `w1,x`: on two. `w1,ss`, `w1,xs`: loops that can spin before they sleep do so; the others run as
-// before.
+// both threads on one core; `w1,x`: on two.
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -26,7 +25,6 @@ static double *samples;
 static size_t sample_count;
 static int64_t sent_ns;
 static _Atomic bool is_over;
-static bool spins;
 
 static void note_round_trip(void) {
     int64_t now_ns = bench_now_ns();
@@ -63,8 +61,6 @@ static void *run_second(void *info) {
     (void)info;
     pin(core_of_second);
     second.loop = peer_open();
-    if (spins)
-        peer_spin(second.loop);
     second.wake = peer_wake_create(second.loop, &second);
     sem_post(&second_is_open);
     peer_run(second.loop, PEER_FOREVER);
@@ -96,7 +92,6 @@ static void choose_cores(bool same_core) {
 
 void wakeup_measure(const struct bench_cell *cell) {
     choose_cores(cell->word && cell->word[0] == 's');
-    spins = cell->word && cell->word[1] == 's';
     peer_calls.on_wake = on_wake;
     samples = malloc(SAMPLES_AT_MOST * sizeof *samples);
     sem_init(&second_is_open, 0, 0);
@@ -105,8 +100,6 @@ void wakeup_measure(const struct bench_cell *cell) {
     second.other = &first;
     peer_prepare_threads();
     first.loop = peer_open();
-    if (spins)
-        peer_spin(first.loop);
     first.wake = peer_wake_create(first.loop, &first);
     pthread_t thread;
     bench_check(pthread_create(&thread, NULL, run_second, NULL) == 0, "thread");

@@ -34,33 +34,6 @@ import Testing
         }
     }
 
-    @Test("R50 A loop that spins before it sleeps is woken as any other")
-    func spinLimit() async throws {
-        try await withRunLoopThread {
-            let loop = RunLoop.current
-            #expect(loop.spinLimit == .zero)
-            loop.spinLimit = .milliseconds(1)
-            #expect(loop.spinLimit == .milliseconds(1))
-            let thread = try RunLoop.Thread()
-            for _ in 0..<20 {
-                let performed = Count()
-                thread.perform {
-                    loop.perform {
-                        performed.increment()
-                        loop.stop()
-                    }
-                }
-                let keeper = RunLoop.Source {}
-                try loop.add(keeper, forMode: .default)
-                #expect(loop.run(mode: .default, for: generous) == .stopped)
-                #expect(performed.value == 1)
-                keeper.invalidate()
-            }
-            thread.stop()
-            thread.join()
-        }
-    }
-
     @Test("R32 R34 A run does not end before its limit")
     func notBeforeLimit() async throws {
         try await withRunLoopThread {

@@ -125,18 +125,6 @@ RUNLOOP_EXPORT void runloop_release(runloop *loop);
 RUNLOOP_EXPORT bool runloop_is_current(runloop *loop);
 RUNLOOP_EXPORT bool runloop_is_waiting(runloop *loop);
 
-/// The longest spin: a millisecond.
-#define RUNLOOP_SPIN_LIMIT_MAX INT64_C(1000000)
-/// Lets the loop spin for a wake-up before each sleep, for at most `limit_ns` nanoseconds; 0, the default, is no spin. For loops
-/// that wake one another at a high rate from different cores: a round trip takes under a microsecond, at the price of CPU time.
-/// Unsuccessful spins make further ones rare, so a loop that is idle, or whose wakers need its core, soon just sleeps. A spin
-/// polls descriptors, but the loop may notice by so much later that another thread has brought a timer forward or emptied the
-/// mode. No spin in a run that serves the main queue or is hosted. Applies from the next sleep on. O(1).
-/// Returns: 0; runloop_get_spin: the limit, 0 for an inherited loop.
-/// Errors: -EINVAL: the limit is out of range; -ECHILD.
-RUNLOOP_EXPORT int runloop_set_spin(runloop *loop, int64_t limit_ns);
-RUNLOOP_EXPORT int64_t runloop_get_spin(runloop *loop);
-
 /// Whether the innermost active run would sleep if it reached its wait now (R148). For BeforeWaiting observers with work that can
 /// wait until there is nothing else to do: they are notified even if the check before the sleep finds work. False outside runs, in
 /// a polling run, on another thread. O(1) plus tasks enqueued since the last query; a system call if the mode has descriptors.

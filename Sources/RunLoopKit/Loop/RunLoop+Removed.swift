@@ -20,6 +20,9 @@ extension RunLoop {
     @discardableResult
     public func cancelPerforms(key: some Hashable & Sendable) -> Int { 0 }
 
+    @available(*, unavailable, message: "A loop sleeps while it has nothing to do.")
+    public var spinLimit: Duration { .zero }
+
     @available(*, unavailable, message: "Make a RunLoop.IterationScope, and keep it.")
     public func addIterationScope<Scope>(
         inMode mode: Mode = .common, open: @escaping () -> Scope, close: @escaping (Scope) -> Void

@@ -152,21 +152,6 @@ extension RunLoop {
     /// before the sleep are one. Any thread. O(1), one system call if the loop sleeps, none otherwise.
     public func wakeUp() { unsafe runloop_wake_up(core) }
 
-    /// How long the loop spins, waiting for a wake-up, before each sleep. Zero at first, which is not at all; at most a
-    /// millisecond. For loops that wake one another at a high rate from different cores: a round trip then takes well under a
-    /// microsecond, at the cost of processor time. A loop that spins in vain does so less and less often, so an idle loop soon
-    /// just sleeps. A timer that another thread moves forward may be noticed later by this much. A negative duration, or one
-    /// above a millisecond, is a precondition failure. Reads as zero on a loop that a forked child inherited. Any thread; takes
-    /// effect at the next sleep. O(1).
-    public var spinLimit: Duration {
-        get { unsafe .nanoseconds(runloop_get_spin(core)) }
-        set {
-            let isPossible = newValue >= .zero && newValue <= .milliseconds(1)
-            precondition(isPossible, "A loop spins for a millisecond at most, and not for a negative time.")
-            _ = unsafe runloop_set_spin(core, Nanoseconds.of(newValue))
-        }
-    }
-
     /// Are diagnostics written to standard error? Each is about a use that is allowed but probably not intended, and is written
     /// once per process, or once for each name of a mode and for each signal: work for the main dispatch queue or the main actor
     /// has waited longer than 250 ms because `RunLoop.main` runs inside such work, where it cannot serve it, or such work has kept

@@ -4,11 +4,8 @@
 enum {
     value_of_never = RUNLOOP_NEVER,
     value_of_forever = RUNLOOP_FOREVER,
-    value_of_spin_limit_max = RUNLOOP_SPIN_LIMIT_MAX,
 };
 #undef RUNLOOP_NEVER
 #undef RUNLOOP_FOREVER
-#undef RUNLOOP_SPIN_LIMIT_MAX
 static const int64_t RUNLOOP_NEVER = value_of_never;
 static const int64_t RUNLOOP_FOREVER = value_of_forever;
-static const int64_t RUNLOOP_SPIN_LIMIT_MAX = value_of_spin_limit_max;

@@ -192,9 +192,6 @@ struct runloop {
     struct collected *collected; ///< thread: retained items that call-outs are about to reach, a stack over nested runs
     uint32_t collected_count, collected_capacity;
 
-    _Atomic int64_t spin_limit_ns;
-    uint32_t spin_skips,
-        spins_to_skip; ///< thread: sleeps without a spin after the last one in vain, and what is left of them
     _Atomic(struct association *) associations; ///< pushed under lock
     _Atomic uint32_t association_readers;       ///< atomic: threads that are about to retain an object
     struct mode common;                         ///< the pseudo-mode: an address, and no more

@@ -1,4 +1,4 @@
-// run.h — one active run, and the files that make it: a wait, a spin, the end of a thread.
+// run.h — one active run, and the files that make it: a wait, the end of a thread.
 #ifndef RUNLOOP_RUN_H
 #define RUNLOOP_RUN_H
 
@@ -93,11 +93,6 @@ static inline void run_finish_sleep(struct run *run) {
 
 /// The loop has nothing to do for so long by its clock. How long the kernel may take; -ECHILD in a forked child.
 int64_t runloop__clock_wait(struct run *run, int64_t duration_ns);
-
-//===-- spinning (spin.c) --------------------------------------------------------------------------------------------===//
-
-/// The thread, without the lock. Before a sleep, if the loop was asked to: watches for a wake-up for a moment.
-void runloop__spin(struct run *run);
 
 //===-- the end of a thread (teardown.c) -----------------------------------------------------------------------------===//
 

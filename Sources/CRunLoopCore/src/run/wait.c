@@ -217,9 +217,6 @@ INLINE int sleep_once(struct run *run, int64_t timeout_ns, bool *is_over) {
 /// Selects what there is to do. False if the run is to sleep, which is announced then.
 INLINE bool find_work(struct run *run) {
     runloop *loop = run->loop;
-    if (atomic_load_explicit(&loop->spin_limit_ns, memory_order_relaxed) > 0 && !run->is_hosted &&
-        !may_know_something(run))
-        runloop__spin(run);
     // What is known already is selected whatever else there is, and needs no announcement.
     if (select_known(run, false)) {
         ask_besides(run);

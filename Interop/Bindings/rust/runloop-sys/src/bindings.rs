@@ -84,12 +84,6 @@ extern "C" {
     pub fn runloop_is_waiting(loop_: *mut runloop) -> bool;
 }
 extern "C" {
-    pub fn runloop_set_spin(loop_: *mut runloop, limit_ns: i64) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn runloop_get_spin(loop_: *mut runloop) -> i64;
-}
-extern "C" {
     pub fn runloop_is_idle(loop_: *mut runloop) -> bool;
 }
 extern "C" {
@@ -685,4 +679,3 @@ extern "C" {
 }
 pub const RUNLOOP_NEVER: i64 = 9223372036854775807;
 pub const RUNLOOP_FOREVER: i64 = 9223372036854775807;
-pub const RUNLOOP_SPIN_LIMIT_MAX: i64 = 1000000;
