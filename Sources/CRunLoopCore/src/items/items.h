@@ -259,6 +259,7 @@ HOLDS_LOCK static inline void ready_add(runloop *loop, struct news *news, uint32
     ASSERT(list_is_empty(&news->link) == !news->reasons, "What is to be served is in no list, or the other way round.");
     if (!news->reasons) {
         list_append(&loop->ready.waiting, &news->link);
+        news->serial = ++loop->ready.serial;
         uint32_t known = atomic_load_explicit(&loop->news, memory_order_relaxed);
         atomic_store_explicit(&loop->news, (uint8_t)(known | NEWS_READY), memory_order_relaxed);
     }
@@ -268,14 +269,14 @@ HOLDS_LOCK static inline void ready_add(runloop *loop, struct news *news, uint32
 HOLDS_LOCK static inline void ready_remove(runloop *loop, struct news *news) {
     ASSERT(list_is_empty(&news->link) == !news->reasons, "What is to be served is in no list, or the other way round.");
     list_remove(&news->link);
-    news->reasons = news->selection = 0;
+    news->reasons = 0;
     if (list_is_empty(&loop->ready.waiting)) {
         uint32_t known = atomic_load_explicit(&loop->news, memory_order_relaxed);
         atomic_store_explicit(&loop->news, (uint8_t)(known & ~(uint32_t)NEWS_READY), memory_order_relaxed);
     }
 }
 
-/// What a wait has selected to serve.
+/// What a wait has selected to serve: a turn, of what had a reason by then.
 struct selection {
     enum {
         SELECTED_NOTHING,
@@ -283,8 +284,9 @@ struct selection {
         SELECTED_MAIN_QUEUE,
         SELECTED_SOURCE,
     } kind;
-    // Of a source, or several.
-    uint32_t number;        ///< by which they are found
+    enum scope { OF_DESCRIPTOR, OF_TOGETHER, OF_ALL } scope; ///< whose turn it is
+    uint64_t first;         ///< of a descriptor, or together: the serial of the news that was selected
+    uint64_t last;          ///< what came later waits for another turn
     uint32_t reasons;       ///< of `source`, or of the one that is to be found first
     runloop_source *source; ///< out of its list, and retained, to be called next; NULL: still to be found
     int descriptor;         ///< whose sources are being served; -1: none's
@@ -294,8 +296,12 @@ struct selection {
         COUNTER_EMPTY,
     } counter;       ///< of the descriptor, read once for all its sources
     bool has_others; ///< there may be others than `source`
-    bool is_of_all;  ///< of whatever descriptor
 };
+
+/// Did the news come after the turn had begun?
+HOLDS_LOCK static inline bool is_later(const struct news *news, const struct selection *selection) {
+    return news->serial > selection->last;
+}
 
 /// A source that the loop has in other modes joins one. Negative errno of epoll_ctl.
 HOLDS_LOCK int runloop__ready_join(runloop *loop, struct source_attachment *place);
@@ -314,7 +320,7 @@ HOLDS_LOCK bool runloop__ready_any_together(runloop *loop);
 HOLDS_LOCK void runloop__ready_select_all(runloop *loop, const struct mode *mode, bool with_main_queue,
                                           struct selection *selection);
 /// The main queue is ready, whether or not the kernel said so here.
-HOLDS_LOCK void runloop__ready_select_main_queue(runloop *loop, const struct mode *mode, struct selection *selection);
+HOLDS_LOCK void runloop__ready_select_main_queue(runloop *loop, struct selection *selection);
 /// The thread. Calls the selected sources: true if any was called.
 bool runloop__ready_serve(runloop *loop, const struct mode *mode, struct selection *selection);
 
@@ -355,8 +361,8 @@ bool runloop__main_queue_watch(runloop *loop);
 void runloop__main_queue_unwatch(runloop *loop);
 /// The thread. Is the queue ready? Asks the kernel once, without sleeping; `*polled_all`: about everything.
 bool runloop__main_queue_poll(runloop *loop, bool *polled_all);
-/// The thread. True if it was ready and has been served.
-bool runloop__main_queue_dispatch(runloop *loop);
+/// The thread. True if it was ready when it was selected, and has been served.
+bool runloop__main_queue_dispatch(runloop *loop, const struct selection *selection);
 /// The thread of the main loop. Is a run that starts now nested in the queue's work, so that what waits meanwhile is worth a diagnostic?
 bool runloop__main_queue_is_starved(const runloop *loop);
 /// In such a run, around waits: writes the diagnostic if it is time to. How long to wait so as not to miss that; 0 when it was written.

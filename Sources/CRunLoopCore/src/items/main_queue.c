@@ -162,10 +162,10 @@ static void drain(void) {
         note_long_batch(monotonic_ns() - begin_ns);
 }
 
-bool runloop__main_queue_dispatch(runloop *loop) {
+bool runloop__main_queue_dispatch(runloop *loop, const struct selection *selection) {
     struct main_queue *queue = &loop->main_queue;
     loop_lock(loop);
-    bool is_ready = queue->news.selection != 0;
+    bool is_ready = queue->news.reasons && !is_later(&queue->news, selection);
     ready_remove(loop, &queue->news);
     loop_unlock(loop);
     // If the counter is zero, another loop has drained the queue since it was reported.

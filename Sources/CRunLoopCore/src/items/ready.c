@@ -5,10 +5,9 @@
 // main queue, holds: it is in a list exactly if it has a reason; the lists belong to the loop's lock; nothing that the latest mode wants is
 // aside.
 //
-// Sources of one descriptor are called in one iteration, one after the other (R73): when one of them is selected, all that have a reason
-// are. What becomes ready in one of their call-outs is not selected, and waits for the next iteration (R71).
-//
-// So do sources that are called together, which come to the front of the list then, by order: when one of them is selected, all are.
+// A turn serves what had its first reason when the turn began, as the serial says that each first reason gets: what comes later, in one of the
+// turn's own call-outs for instance, waits for the next iteration (R71). A turn has a scope: the sources of one descriptor, which are called
+// one after the other (R73); sources that are called together, which come to the front of the list then, by order; or all, in a pass.
 //
 // Modes are told apart in user space. What the running mode does not want is set aside when it is met. If that mode is about to sleep,
 // the descriptor is masked besides, down to what the mode wants, since epoll would report it again and again. When another mode runs, it
@@ -127,80 +126,23 @@ bool runloop__ready_any(runloop *loop, const struct mode *mode, bool with_main_q
     return first(loop, mode, with_main_queue);
 }
 
-HOLDS_LOCK static bool shares_descriptor(runloop *loop, const struct source_attachment *place) {
-    const struct registration *registration = registration_find(loop, place->source->descriptor);
-    return registration && (registration->sources != place || place->next_registered);
+/// Nobody but this source of the descriptor?
+HOLDS_LOCK INLINE bool is_alone(const struct registration *registration, const struct source_attachment *place) {
+    return !registration || (registration->sources == place && !place->next_registered);
 }
 
-/// What the kernel said of a descriptor is over for the sources of other modes once it is served in one: the kernel will say so again.
-HOLDS_LOCK static void forget(runloop *loop, struct source_attachment *place) {
-    if (place->news.reasons & OWN_REASONS)
-        place->news.reasons &= OWN_REASONS | IS_ASIDE;
-    else
-        ready_remove(loop, &place->news);
-}
-
-HOLDS_LOCK static uint32_t next_number(runloop *loop) {
-    return loop->ready.selections += loop->ready.selections == UINT32_MAX ? 2 : 1;
-}
-
-/// Nothing is selected until it is given the number.
-HOLDS_LOCK static void begin(runloop *loop, struct selection *selection, bool is_of_all) {
-    selection->number = is_of_all ? next_number(loop) : 0;
-    selection->source = NULL;
+/// A turn of what has a reason now.
+HOLDS_LOCK static void begin(runloop *loop, struct selection *selection, enum scope scope) {
+    selection->scope = scope;
+    selection->last = loop->ready.serial;
     selection->reasons = 0;
+    selection->source = NULL;
     selection->descriptor = -1;
-    selection->counter = COUNTER_UNREAD;
-    selection->has_others = selection->is_of_all = is_of_all;
+    selection->has_others = scope != OF_DESCRIPTOR;
 }
 
-HOLDS_LOCK static void mark_descriptor(runloop *loop, const struct mode *mode, int descriptor, uint32_t number) {
-    const struct registration *registration = registration_find(loop, descriptor);
-    struct source_attachment *place = registration ? registration->sources : NULL;
-    for (; place; place = place->next_registered) {
-        if (place->news.reasons && is_wanted(place, mode))
-            place->news.selection = number;
-        else if (place->news.reasons)
-            forget(loop, place);
-    }
-}
-
-/// Selects the source and the others of its descriptor, to be found by the number.
-HOLDS_LOCK static void mark(runloop *loop, const struct mode *mode, struct news *news, struct selection *selection) {
-    begin(loop, selection, false);
-    news->selection = selection->number = next_number(loop);
-    if (news == &loop->main_queue.news)
-        return;
-    selection->descriptor = place_of(&news->link)->source->descriptor;
-    mark_descriptor(loop, mode, selection->descriptor, selection->number);
-}
-
-static bool is_together(const runloop *loop, struct list *node) {
+INLINE bool is_together(const runloop *loop, struct list *node) {
     return node != &loop->main_queue.news.link && place_of(node)->source->is_together;
-}
-
-/// All that are called together come to the front, by order, and are selected.
-HOLDS_LOCK static void mark_together(runloop *loop, const struct mode *mode, struct selection *selection) {
-    begin(loop, selection, true);
-    struct list *waiting = &loop->ready.waiting, *last = waiting;
-    for (struct list *node = waiting->next, *next; node != waiting; node = next) {
-        next = node->next;
-        if (!is_together(loop, node) || !is_wanted(place_of(node), mode))
-            continue;
-        place_of(node)->news.selection = selection->number;
-        struct list *before = last;
-        while (before != waiting && place_of(before)->source->item.order > place_of(node)->source->item.order)
-            before = before->previous;
-        list_remove(node);
-        list_insert_before(before->next, node);
-        last = before == last ? node : last;
-    }
-    // Last, as it may take others out of the list.
-    for (struct list *node = waiting->next; last != waiting; node = node->next) {
-        mark_descriptor(loop, mode, place_of(node)->source->descriptor, selection->number);
-        if (node == last)
-            break;
-    }
 }
 
 bool runloop__ready_any_together(runloop *loop) {
@@ -211,38 +153,81 @@ bool runloop__ready_any_together(runloop *loop) {
     return false;
 }
 
-HOLDS_LOCK static struct source_attachment *find_in(struct list *list, uint32_t number) {
-    LIST_EACH(node, list) {
-        if (LIST_ENTRY(node, struct news, link)->selection == number)
-            return place_of(node);
+/// All that are called together come to the front, by order.
+HOLDS_LOCK static void bring_together(runloop *loop, const struct mode *mode) {
+    struct list *waiting = &loop->ready.waiting, *last = waiting;
+    for (struct list *node = waiting->next, *next; node != waiting; node = next) {
+        next = node->next;
+        if (!is_together(loop, node) || !is_wanted(place_of(node), mode))
+            continue;
+        struct list *before = last;
+        while (before != waiting && place_of(before)->source->item.order > place_of(node)->source->item.order)
+            before = before->previous;
+        list_remove(node);
+        list_insert_before(before->next, node);
+        last = before == last ? node : last;
     }
-    return NULL;
 }
 
-HOLDS_LOCK static struct source_attachment *find_of_descriptor(runloop *loop, const struct selection *selection) {
-    struct registration *registration = registration_find(loop, selection->descriptor);
+/// Is it this source's turn?
+HOLDS_LOCK static bool has_turn(const struct source_attachment *place, const struct mode *mode,
+                                const struct selection *selection) {
+    return place->news.reasons && !is_later(&place->news, selection) && is_wanted(place, mode);
+}
+
+/// The next of the descriptor whose sources are being served.
+HOLDS_LOCK static struct source_attachment *next_of_descriptor(runloop *loop, const struct mode *mode,
+                                                               const struct selection *selection) {
+    const struct registration *registration = registration_find(loop, selection->descriptor);
     struct source_attachment *place = registration ? registration->sources : NULL;
-    while (place && place->news.selection != selection->number)
+    while (place && !has_turn(place, mode, selection))
         place = place->next_registered;
     return place;
 }
 
-/// The first that was selected and is still to be served; others of the descriptor before those of another.
-HOLDS_LOCK static struct source_attachment *find(runloop *loop, struct selection *selection) {
-    if (selection->descriptor >= 0) {
-        struct source_attachment *place = find_of_descriptor(loop, selection);
-        if (place || !selection->is_of_all)
-            return place;
+/// What the kernel said of a descriptor is over for its sources in other modes once it is served in one: the kernel will say so again.
+HOLDS_LOCK static COLD void forget_others(runloop *loop, const struct registration *registration,
+                                          const struct mode *mode) {
+    for (struct source_attachment *place = registration->sources; place; place = place->next_registered) {
+        if (!place->news.reasons || is_wanted(place, mode))
+            continue;
+        if (place->news.reasons & OWN_REASONS)
+            place->news.reasons &= OWN_REASONS | IS_ASIDE;
+        else
+            ready_remove(loop, &place->news);
     }
-    struct list *lists[] = {&loop->ready.waiting, &loop->ready.unwanted, &loop->ready.aside};
-    struct source_attachment *place = NULL;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists && !place; i++)
-        place = find_in(lists[i], selection->number);
-    selection->descriptor = place ? place->source->descriptor : -1;
+}
+
+/// The sources of the place's descriptor are called next. The first of them.
+HOLDS_LOCK static struct source_attachment *turn_to_descriptor(runloop *loop, const struct mode *mode,
+                                                               struct source_attachment *place,
+                                                               struct selection *selection) {
+    selection->descriptor = place->source->descriptor;
     selection->counter = COUNTER_UNREAD;
-    // The first of its descriptor is called first.
-    struct source_attachment *ranked = selection->descriptor >= 0 ? find_of_descriptor(loop, selection) : NULL;
-    return ranked ? ranked : place;
+    const struct registration *registration = registration_find(loop, selection->descriptor);
+    if (is_alone(registration, place))
+        return place;
+    selection->has_others = true;
+    forget_others(loop, registration, mode);
+    return next_of_descriptor(loop, mode, selection);
+}
+
+/// The next whose turn it is; others of the descriptor before those of another.
+HOLDS_LOCK static struct source_attachment *next(runloop *loop, const struct mode *mode, struct selection *selection) {
+    struct source_attachment *place = selection->descriptor >= 0 ? next_of_descriptor(loop, mode, selection) : NULL;
+    if (place || (selection->scope == OF_DESCRIPTOR && selection->descriptor >= 0))
+        return place;
+    // A nested run may have set it aside.
+    turn_to(loop, mode);
+    LIST_EACH(node, &loop->ready.waiting) {
+        const struct news *news = LIST_ENTRY(node, struct news, link);
+        if (news == &loop->main_queue.news || !has_turn(place_of(node), mode, selection))
+            continue;
+        if (selection->scope == OF_ALL ||
+            (selection->scope == OF_TOGETHER ? is_together(loop, node) : news->serial == selection->first))
+            return turn_to_descriptor(loop, mode, place_of(node), selection);
+    }
+    return NULL;
 }
 
 /// Of what stays in its list nobody may tell again, so the loop does not sleep before it has looked once more.
@@ -252,17 +237,9 @@ HOLDS_LOCK static COLD bool leave_for_later(runloop *loop) {
 }
 
 /// Takes it out of its list, retained. False when memory ran out: it stays there.
-HOLDS_LOCK INLINE bool take(runloop *loop, const struct mode *mode, struct source_attachment *place,
-                            struct selection *selection) {
-    bool is_shared = shares_descriptor(loop, place);
-    // It may be of a selection that was not served to its end.
-    if (is_shared && (selection->number == 0 || place->news.selection != selection->number)) {
-        mark(loop, mode, &place->news, selection);
-        place = find_of_descriptor(loop, selection);
-    }
+HOLDS_LOCK INLINE bool take(runloop *loop, struct source_attachment *place, struct selection *selection) {
     if (!collect_item(loop, &place->source->item, 0, 0))
         return leave_for_later(loop);
-    selection->has_others |= is_shared;
     selection->source = place->source;
     selection->reasons = place->news.reasons & ~(uint32_t)IS_ASIDE;
     ready_remove(loop, &place->news);
@@ -274,43 +251,42 @@ bool runloop__ready_select(runloop *loop, const struct mode *mode, uint32_t how,
     struct news *news = first(loop, mode, how & WITH_MAIN_QUEUE);
     if (!news)
         return false;
-    bool is_main_queue = news == &loop->main_queue.news;
-    selection->kind = is_main_queue ? SELECTED_MAIN_QUEUE : SELECTED_SOURCE;
-    if (!is_main_queue && !(how & SERVED_LATER) && !is_together(loop, &news->link)) {
-        begin(loop, selection, false);
-        return take(loop, mode, LIST_ENTRY(news, struct source_attachment, news), selection);
+    if (news == &loop->main_queue.news) {
+        begin(loop, selection, OF_DESCRIPTOR);
+        selection->kind = SELECTED_MAIN_QUEUE;
+        selection->reasons = news->reasons;
+        return true;
     }
-    if (is_together(loop, &news->link))
-        mark_together(loop, mode, selection);
-    else
-        mark(loop, mode, news, selection);
+    struct source_attachment *place = place_of(&news->link);
+    enum scope scope = place->source->is_together ? OF_TOGETHER : OF_DESCRIPTOR;
+    bool is_served_now = scope == OF_DESCRIPTOR && !(how & SERVED_LATER);
+    selection->kind = SELECTED_SOURCE;
+    if (is_served_now && is_alone(registration_find(loop, place->source->descriptor), place)) {
+        // A turn of one, which needs no bounds.
+        selection->counter = COUNTER_UNREAD;
+        selection->has_others = false;
+        return take(loop, place, selection);
+    }
+    begin(loop, selection, scope);
+    selection->first = news->serial;
     selection->reasons = news->reasons;
-    return true;
+    if (scope == OF_TOGETHER)
+        bring_together(loop, mode);
+    return !is_served_now || take(loop, turn_to_descriptor(loop, mode, place, selection), selection);
 }
 
 void runloop__ready_select_all(runloop *loop, const struct mode *mode, bool with_main_queue,
                                struct selection *selection) {
-    struct news *queue = &loop->main_queue.news;
-    selection->kind = SELECTED_SOURCE;
-    mark_together(loop, mode, selection);
-    // What is forgotten for other modes leaves the list, and `node` stays in it.
-    LIST_EACH(node, &loop->ready.waiting) {
-        struct news *news = LIST_ENTRY(node, struct news, link);
-        if (news == queue || !is_wanted(place_of(node), mode))
-            continue;
-        news->selection = selection->number;
-        mark_descriptor(loop, mode, place_of(node)->source->descriptor, selection->number);
-    }
-    if (with_main_queue && queue->reasons) {
-        selection->kind = SELECTED_MAIN_QUEUE;
-        queue->selection = next_number(loop);
-    }
+    begin(loop, selection, OF_ALL);
+    selection->kind = with_main_queue && loop->main_queue.news.reasons ? SELECTED_MAIN_QUEUE : SELECTED_SOURCE;
+    bring_together(loop, mode);
 }
 
-void runloop__ready_select_main_queue(runloop *loop, const struct mode *mode, struct selection *selection) {
-    selection->kind = SELECTED_MAIN_QUEUE;
+void runloop__ready_select_main_queue(runloop *loop, struct selection *selection) {
     ready_add(loop, &loop->main_queue.news, RUNLOOP_READABLE);
-    mark(loop, mode, &loop->main_queue.news, selection);
+    begin(loop, selection, OF_DESCRIPTOR);
+    selection->kind = SELECTED_MAIN_QUEUE;
+    selection->reasons = RUNLOOP_READABLE;
 }
 
 //===-- serving ------------------------------------------------------------------------------------------------------===//
@@ -341,16 +317,13 @@ static uint32_t reasons_of(struct selection *selection) {
     return reasons;
 }
 
-/// The next of the same selection.
+/// The next of the same turn.
 static bool take_next(runloop *loop, const struct mode *mode, struct selection *selection) {
     if (is_from_parent_process(loop))
         return false;
     loop_lock(loop);
-    struct source_attachment *place;
-    // One that has left the mode since keeps its reasons for others.
-    while ((place = find(loop, selection)) && !is_wanted(place, mode))
-        place->news.selection = 0;
-    bool is_taken = place && take(loop, mode, place, selection);
+    struct source_attachment *place = next(loop, mode, selection);
+    bool is_taken = place && take(loop, place, selection);
     loop_unlock(loop);
     return is_taken;
 }

@@ -87,9 +87,9 @@ struct signal_tree {
 
 /// Why a loop is to serve something, and its place among what waits for that (items/ready.c). The lists have exactly what has a reason.
 struct news {
-    struct list link GUARDED;   ///< in one of the lists of a struct ready
-    uint32_t reasons GUARDED;   ///< RUNLOOP_READABLE, … RUNLOOP_SIGNALLED, and IS_ASIDE
-    uint32_t selection GUARDED; ///< the number of the one that is to serve it; 0: it is not selected
+    struct list link GUARDED; ///< in one of the lists of a struct ready
+    uint32_t reasons GUARDED; ///< RUNLOOP_READABLE, … RUNLOOP_SIGNALLED, and IS_ASIDE
+    uint64_t serial GUARDED;  ///< numbers first reasons: a turn serves nothing that came after it had begun
 };
 
 /// What a loop is to serve (items/ready.c).
@@ -98,7 +98,7 @@ struct ready {
     struct list unwanted GUARDED; ///< aside, and the kernel may report it again and again
     struct list aside GUARDED;    ///< for other modes than the latest
     const struct mode *mode;      ///< thread: the latest, to which the lists correspond
-    uint32_t selections GUARDED;  ///< how many there were
+    uint64_t serial GUARDED;      ///< of the latest news
 };
 
 /// Descriptors that a loop watches (items/registration.c).

@@ -161,7 +161,7 @@ static COLD bool serve_all(struct run *run) {
     if (settle(run))
         any |= runloop__ready_serve(loop, run->mode, &all);
     if (all.kind == SELECTED_MAIN_QUEUE && settle(run))
-        any |= run->served_main_queue = runloop__main_queue_dispatch(loop);
+        any |= run->served_main_queue = runloop__main_queue_dispatch(loop, &all);
     return any;
 }
 
@@ -173,7 +173,7 @@ INLINE bool serve(struct run *run) {
     switch (run->selection.kind) {
     case SELECTED_NOTHING: break;
     case SELECTED_TIMERS: runloop__timers_dispatch(loop, run->mode); break;
-    case SELECTED_MAIN_QUEUE: return run->served_main_queue = runloop__main_queue_dispatch(loop);
+    case SELECTED_MAIN_QUEUE: return run->served_main_queue = runloop__main_queue_dispatch(loop, &run->selection);
     case SELECTED_SOURCE: return runloop__ready_serve(loop, run->mode, &run->selection);
     }
     return false;

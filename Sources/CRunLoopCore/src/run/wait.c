@@ -335,7 +335,7 @@ bool runloop__wait_select_main_queue(struct run *run) {
     if (!runloop__main_queue_poll(loop, &run->was_polled))
         return false;
     loop_lock(loop);
-    runloop__ready_select_main_queue(loop, run->mode, &run->selection);
+    runloop__ready_select_main_queue(loop, &run->selection);
     loop_unlock(loop);
     return true;
 }
