@@ -403,7 +403,7 @@ test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js, GLib
 	$(call logged,Tests/bin/hosts && Tests/bin/glib-package && Tests/bin/gtk-window && Benchmarks/toolkits/measure --check)
 
 host-deps: ## Installs the development packages of the hosts (apt-get)
-	apt-get install -y libglib2.0-dev libuv1-dev libsdl2-dev qt6-base-dev libpython3.11-dev nodejs pkg-config \
+	apt-get install -y libglib2.0-dev libuv1-dev libsdl2-dev qt6-base-dev libpython3-dev nodejs pkg-config \
 	    libgtk-4-dev xvfb xdotool imagemagick
 
 test-guests: ## Other libraries in our loop: GLib, Wayland with weston, sd-bus, libcurl, c-ares (FILE=wayland NAME=task)
