@@ -167,3 +167,39 @@ TEST("R71 R151 a pass calls them one after the other by order, too, and forgets 
     EXPECT_EQ(poll_mode(OTHER_MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_TRACE("");
 }
+
+static void look_in_other_mode(runloop_source *source, runloop_readiness events, void *info) {
+    trace_ready(source, events, info);
+    poll_mode(OTHER_MODE);
+}
+
+/// The descriptor stays readable, so a run inside of the second one's call-out is told of both sources again.
+static void expect_told_again_later(int (*run_once)(const char *mode), bool together) {
+    int descriptor = make_eventfd(1);
+    add_descriptor(OTHER_MODE, make_eventfd(0), RUNLOOP_READABLE, trace_ready, "other");
+    if (together)
+        runloop_add_source(runloop_current(), make_together(descriptor, 0, trace_ready, "a"), MODE);
+    else
+        add_descriptor(MODE, descriptor, RUNLOOP_READABLE, trace_ready, "a");
+    add_descriptor(MODE, descriptor, RUNLOOP_READABLE, look_in_other_mode, "b");
+    for (int i = 0; i < 3; i++) {
+        run_once(MODE);
+        EXPECT_TRACE("a b");
+    }
+}
+
+static int run_pass_once(const char *mode) {
+    return runloop_run_pass(mode, 60 * SECOND);
+}
+
+TEST("R71 R73 what a nested run of another mode is told again of a descriptor waits for the next iteration") {
+    expect_told_again_later(handle_one, false);
+}
+
+TEST("R71 R73 what a nested run is told again waits for the next iteration, where one is called together with others") {
+    expect_told_again_later(handle_one, true);
+}
+
+TEST("R71 what a nested run is told again in a pass waits for the next pass") {
+    expect_told_again_later(run_pass_once, false);
+}
