@@ -1,7 +1,8 @@
 // runloop_main_queue.h — the main dispatch queue, and with it Swift's main actor, in a program whose loop is GLib's: GTK, GIO. For programs
 // that want nothing else of a run loop, with every Swift from 5.9 on; C11, usable from C++11. What runloop.h says of results holds here, too.
-#if defined(__linux__) && !defined(RUNLOOP_MAIN_QUEUE_H)
+#ifndef RUNLOOP_MAIN_QUEUE_H
 #define RUNLOOP_MAIN_QUEUE_H
+#ifdef __linux__
 #include "runloop.h"
 
 #ifdef __cplusplus
@@ -29,4 +30,5 @@ RUNLOOP_EXPORT int runloop_main_queue_serve_under_glib(int priority, unsigned *s
 #ifdef __cplusplus
 }
 #endif
+#endif // __linux__
 #endif // RUNLOOP_MAIN_QUEUE_H
