@@ -41,7 +41,7 @@ extension RunLoop {
 
         /// Sends a message for which no reply is expected. Any thread. O(1), one system call if the loop sleeps.
         ///
-        /// - Throws: ``RunLoop/PortError``: `full` if there is no space, `closed` if the port has ended. The value is destroyed then.
+        /// - Throws: `RunLoop.PortError`: `full` if there is no space, `closed` if the port has ended. The value is destroyed then.
         public func send(_ request: sending Request) throws {
             try state.enqueue(request, mayWait: false)
         }
@@ -51,7 +51,7 @@ extension RunLoop {
         /// - Parameters:
         ///   - timeout: how long to wait at most; `nil` is as long as it takes.
         ///   - clock: measures the timeout. If its sleep fails, the timeout has passed.
-        /// - Throws: ``RunLoop/PortError``: `closed`, `timedOut`, `cancelled`. Then the message is not received.
+        /// - Throws: `RunLoop.PortError`: `closed`, `timedOut`, `cancelled`. Then the message is not received.
         public func send(
             _ request: sending Request, timeout: Duration?,
             clock: some _Concurrency.Clock<Duration> = ContinuousClock(),
@@ -76,7 +76,7 @@ extension RunLoop {
         /// - Parameters:
         ///   - timeout: how long to wait for the reply at most; `nil` is as long as it takes.
         ///   - clock: measures the timeout. If its sleep fails, the timeout has passed.
-        /// - Throws: ``RunLoop/PortError``, the reason why there is no reply, any but `full`. If the request was not received by then, it will not be.
+        /// - Throws: `RunLoop.PortError`, the reason why there is no reply, any but `full`. If the request was not received by then, it will not be.
         public func request(
             _ request: sending Request, timeout: Duration? = nil,
             clock: some _Concurrency.Clock<Duration> = ContinuousClock(),

@@ -30,7 +30,7 @@ extension RunLoop.Channel {
         ///   - mode: in which that happens.
         ///   - receive: called on the loop's thread with a channel and its message.
         ///   - onEnd: as that of a channel, with the one that has ended.
-        /// - Throws: ``RunLoop/Error``: `addressInUse`, `accessDenied`, `invalid` for what is no path, `tooManyDescriptors`, `loopFinished`, `outOfMemory`,
+        /// - Throws: `RunLoop.Error`: `addressInUse`, `accessDenied`, `invalid` for what is no path, `tooManyDescriptors`, `loopFinished`, `outOfMemory`,
         ///   and what else the system has against it.
         public init(
             on path: String, permissions: UInt32 = 0o600, backlog: Int? = nil, of loop: RunLoop,

@@ -43,7 +43,7 @@ extension RunLoop.Channel {
         /// - Parameters:
         ///   - bytes: are copied.
         ///   - descriptors: remain the caller's, as with `send`.
-        /// - Throws: ``RunLoop/ChannelError``: `tooLarge`, `closed`, and `failed` with what the system has against it; then the request is dropped. `failed` with
+        /// - Throws: `RunLoop.ChannelError`: `tooLarge`, `closed`, and `failed` with what the system has against it; then the request is dropped. `failed` with
         ///   `invalid`: it was replied to before.
         public func reply(
             _ bytes: some Collection<UInt8>, descriptors: [CInt] = []
