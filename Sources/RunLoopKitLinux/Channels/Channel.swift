@@ -45,8 +45,8 @@ extension RunLoop {
         ///     other end is gone, with `protocolViolated`, or with `failed` and why the channel can't go on: `loopFinished`, `outOfMemory`,
         ///     `tooManyDescriptors` if a message had some, and there was no number for them. Requests that waited have been answered by
         ///     then, and what the other end had sent was received.
-        /// - Throws: `RunLoop.ChannelError`: `failed` with `notPermitted` if the process at the other end belongs to another user, `invalid` if it is no such socket,
-        ///   `badDescriptor`, `tooManyDescriptors`, `loopFinished`, …
+        /// - Throws: `RunLoop.ChannelError`: `failed` with `notPermitted` if the process at the other end belongs to another user,
+        ///   `invalid` if it is no such socket, `badDescriptor`, `tooManyDescriptors`, `loopFinished`, …
         public convenience init(
             adopting descriptor: CInt, on loop: RunLoop, options: Options = Options(), inMode mode: Mode = .common,
             receive: sending ((Channel, Message) -> Void)? = nil, onEnd: (@Sendable (ChannelError) -> Void)? = nil
@@ -57,8 +57,8 @@ extension RunLoop {
         /// Makes a channel to a process that listens: see ``Listener``. Does not wait for it to accept. Otherwise as adopting a socket.
         ///
         /// - Parameter path: a relative one is one in `$XDG_RUNTIME_DIR`. Abstract names are `invalid`, because anybody may take them.
-        /// - Throws: `RunLoop.ChannelError`: `failed` with `connectionRefused` if there is no such path, or the process that listened there is gone; `full` if too many
-        ///   wait to be accepted; and as adopting a socket.
+        /// - Throws: `RunLoop.ChannelError`: `failed` with `connectionRefused` if there is no such path, or the process that listened there
+        ///   is gone; `full` if too many wait to be accepted; and as adopting a socket.
         public convenience init(
             connectingTo path: String, on loop: RunLoop, options: Options = Options(), inMode mode: Mode = .common,
             receive: sending ((Channel, Message) -> Void)? = nil, onEnd: (@Sendable (ChannelError) -> Void)? = nil
@@ -106,11 +106,11 @@ extension RunLoop {
         ///         try message.reply("\(message.bytes.count)".utf8)
         ///     }
         ///
-        /// The other end waits while as many messages as the channel's `requestLimit` have not been taken, or are requests that have not been
-        /// answered. An iteration keeps the channel, and ends when its task is cancelled, and when the channel's owner calls `invalidate()`.
-        /// When the channel ends otherwise, what it had received is taken first. It throws `RunLoop.ChannelError`: `protocolViolated`, and
-        /// `failed` if the channel can't go on; not because the other end is gone. If several tasks iterate, each message goes to one of them. In a forked
-        /// child there is none to take.
+        /// The other end waits while as many messages as the channel's `requestLimit` have not been taken, or are requests that have not
+        /// been answered. An iteration keeps the channel, and ends when its task is cancelled, and when the channel's owner calls
+        /// `invalidate()`. When the channel ends otherwise, what it had received is taken first. It throws `RunLoop.ChannelError`:
+        /// `protocolViolated`, and `failed` if the channel can't go on; not because the other end is gone. If several tasks iterate, each
+        /// message goes to one of them. In a forked child there is none to take.
         public var messages: some AsyncSequence<Message, any Swift.Error> & Sendable {
             precondition(inbox != nil, "The messages of a channel go to its closure or to tasks.")
             return PulledSequence(origin: self) { channel, actor in
@@ -136,8 +136,8 @@ extension RunLoop {
         /// - Parameters:
         ///   - bytes: are copied.
         ///   - descriptors: the other end gets descriptors of the same files. These remain the caller's.
-        /// - Throws: `RunLoop.ChannelError`: `full`, also while tasks wait to send; `tooLarge`, `closed`, and `failed` with what the system has against it. Then
-        ///   nothing was sent.
+        /// - Throws: `RunLoop.ChannelError`: `full`, also while tasks wait to send; `tooLarge`, `closed`, and `failed` with what the system
+        ///   has against it. Then nothing was sent.
         public func send(_ bytes: some Collection<UInt8>, descriptors: [CInt] = []) throws {
             if generation.isOver { throw ChannelError.closed }
             // The bytes first: a collection may be computed, by code that uses the channel.
@@ -156,8 +156,8 @@ extension RunLoop {
         ///   - descriptors: as of `send`; they must be open until this returns.
         ///   - timeout: how long to wait at most; `nil` is as long as it takes.
         ///   - clock: measures the timeout.
-        /// - Throws: `RunLoop.ChannelError`: `tooLarge`, `closed`, `timedOut`, `cancelled`, and `failed` with what the system has against it. Then nothing was sent. A
-        ///   call that need not wait sends even if its task is cancelled.
+        /// - Throws: `RunLoop.ChannelError`: `tooLarge`, `closed`, `timedOut`, `cancelled`, and `failed` with what the system has against
+        ///   it. Then nothing was sent. A call that need not wait sends even if its task is cancelled.
         public func send(
             _ bytes: some Collection<UInt8>, descriptors: [CInt] = [], timeout: Duration?,
             clock: some _Concurrency.Clock<Duration> = ContinuousClock(),
