@@ -108,7 +108,7 @@ TEST("an error is told to each writer that waits") {
 
 TEST("a writer may be destroyed by one that goes on, while others wait for it") {
     pair sockets;
-    std::optional<writer> out(std::in_place, std::move(sockets.ours), output_options{.limit = 1000});
+    auto out = std::make_unique<writer>(std::move(sockets.ours), output_options{.limit = 1000});
     std::string trace;
     const std::string much(1 << 20, 'a');
     std::optional<task<>> other;
