@@ -13,6 +13,9 @@
 //  - Items are in the common modes, unless a mode is given, and only while a coroutine waits for them, as far as nothing else is said.
 #ifndef RUNLOOP_TASK_HPP
 #define RUNLOOP_TASK_HPP
+#ifndef __cpp_impl_coroutine
+#error "runloop_task.hpp and what includes it need the coroutines of C++20: the option is -std=c++20, or a later one."
+#endif
 #include <coroutine>
 #include <exception>
 #include <optional>

@@ -1,6 +1,9 @@
 // runloop_types.hpp — the words of runloop.hpp, which includes it: results, sets, modes, durations and instants.
 #ifndef RUNLOOP_TYPES_HPP
 #define RUNLOOP_TYPES_HPP
+#if __cplusplus < 201703L
+#error "runloop.hpp needs C++17: the option is -std=c++17, or a later one."
+#endif
 #include <cerrno>
 #include <chrono>
 #include <cstring>

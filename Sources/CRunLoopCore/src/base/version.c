@@ -1,6 +1,9 @@
 // version.c — which version of the library this is, and that it is for Linux.
 
 #ifdef __linux__
+#if !defined(__GNUC__) || __STDC_VERSION__ < 201112L || defined(__STDC_NO_ATOMICS__)
+#error "RunLoopKit's C needs C11 with atomics, and extensions of gcc and clang: one of these, and -std=c11 or later."
+#endif
 #include "base/base.h"
 
 uint32_t runloop_version(void) {
