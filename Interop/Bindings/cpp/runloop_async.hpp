@@ -19,19 +19,19 @@ namespace detail {
 template <class T> class arrivals {
   public:
     arrivals(source_ref source, mode mode) : source_(source), mode_(mode) {}
-    /// What memory does not suffice for is gone, and who waits is told.
     void put(T value) {
         try {
             values_.push_back(std::move(value));
         } catch (const std::bad_alloc &) {
-            if (!error_)
-                error_ = ENOMEM;
+            return lose();
         }
-        if (waiters_) {
-            const auto first = waiters_.take_first();
-            leave();
-            first.resume();
-        }
+        tell_first();
+    }
+    /// Memory did not suffice for what came: it is gone, and one coroutine is told.
+    void lose() {
+        if (!error_)
+            error_ = ENOMEM;
+        tell_first();
     }
     /// There will be no more, and all are told.
     void fail(int error) {
@@ -72,6 +72,13 @@ template <class T> class arrivals {
     };
 
   private:
+    void tell_first() {
+        if (!waiters_)
+            return;
+        const auto first = waiters_.take_first();
+        leave();
+        first.resume();
+    }
     /// Somebody waits no more.
     void leave() noexcept {
         if (!waiters_)
@@ -128,7 +135,7 @@ class file_changes {
         try {
             arrivals_.put(copied(list));
         } catch (const std::bad_alloc &) {
-            arrivals_.fail(ENOMEM);
+            arrivals_.lose();
         }
     }
     static std::vector<file_change> copied(change_list list) {

@@ -237,3 +237,27 @@ TEST("a second coroutine that awaits the same sleep, connection or task is refus
     spawn(noted(shares(), trace, "empty"));
     EXPECT_STRING(trace, "again16 body again16 empty22 ");
 }
+
+TEST("what memory did not suffice for is told to one coroutine, and the others wait on") {
+    std::string trace;
+    signalled_source nothing([] {});
+    detail::arrivals<int> arrivals(nothing, common_modes);
+    const auto takes = [&](const char *word) -> task<> {
+        for (bool is_told = false; !is_told;) {
+            try {
+                const int value = co_await detail::arrivals<int>::next(arrivals);
+                trace += word + std::to_string(value) + " ";
+                is_told = true;
+            } catch (const std::system_error &error) {
+                trace += word + std::to_string(error.code().value()) + " ";
+            }
+        }
+    };
+    spawn(takes("a"));
+    spawn(takes("b"));
+    arrivals.lose();
+    EXPECT_STRING(trace, "a12 ");
+    arrivals.put(1);
+    arrivals.put(2);
+    EXPECT_STRING(trace, "a12 b1 a2 ");
+}
