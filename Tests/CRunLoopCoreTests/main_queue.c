@@ -270,3 +270,26 @@ TEST("R13 R106 after the main thread has ended, libdispatch drains the queue and
     REQUIRE(pthread_create(&thread, NULL, use_after_main, NULL) == 0);
     pthread_exit(NULL);
 }
+
+static void trace_and_stop(void *word) {
+    trace(word);
+    EXPECT_EQ(runloop_stop(runloop_current()), 0);
+}
+
+static void drain_and_look_elsewhere(runloop_observer *observer, runloop_activity activity, void *info) {
+    (void)activity, (void)info;
+    runloop_observer_invalidate(observer);
+    EXPECT_EQ(handle_one(RUNLOOP_DEFAULT_MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
+    enqueue(trace_and_stop, "b");
+    EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+}
+
+TEST("R106 what the main queue gets after a nested run has drained it is served by the outer run, though a run of "
+     "another "
+     "mode was told of it") {
+    add_descriptor(MODE, make_eventfd(0), RUNLOOP_READABLE, trace_ready, "elsewhere");
+    add_observer(RUNLOOP_DEFAULT_MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, drain_and_look_elsewhere, NULL);
+    enqueue(trace_function, "a");
+    EXPECT_EQ(runloop_run_in_mode(RUNLOOP_DEFAULT_MODE, 20 * SECOND, false), RUNLOOP_RESULT_STOPPED);
+    EXPECT_TRACE("a b");
+}

@@ -166,7 +166,8 @@ bool runloop__main_queue_dispatch(runloop *loop, const struct selection *selecti
     struct main_queue *queue = &loop->main_queue;
     loop_lock(loop);
     bool is_ready = queue->news.reasons && !is_later(&queue->news, selection);
-    ready_remove(loop, &queue->news);
+    if (is_ready)
+        ready_remove(loop, &queue->news);
     loop_unlock(loop);
     // If the counter is zero, another loop has drained the queue since it was reported.
     if (!is_ready || !take_counter())
