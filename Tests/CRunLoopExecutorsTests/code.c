@@ -44,11 +44,13 @@ TEST("a function of libc has its name, or its library and the place there") {
     free(found);
 }
 
+static int datum = 7;
+
 TEST("what is no code has no name and no line") {
     const char *directory = NULL, *file = NULL;
     int local = 0;
     void *block = malloc(16);
-    const void *places[] = {NULL, &local, block, (void *)UINTPTR_MAX};
+    const void *places[] = {NULL, &local, &datum, block, (void *)UINTPTR_MAX};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char *name = runloop_copy_code_name(places[i]);
         EXPECT(name == NULL);

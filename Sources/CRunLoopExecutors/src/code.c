@@ -73,7 +73,8 @@ static int look_in(struct dl_phdr_info *info, size_t size, void *result) {
     struct searched *searched = result;
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        if (part->p_type != PT_LOAD || searched->code - info->dlpi_addr - part->p_vaddr >= part->p_memsz)
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) ||
+            searched->code - info->dlpi_addr - part->p_vaddr >= part->p_memsz)
             continue;
         // For the program itself a loader has no path, or the name by which it was called.
         bool is_program = (uintptr_t)info->dlpi_phdr == getauxval(AT_PHDR);
