@@ -87,7 +87,7 @@ static inline void cares_guest_free(void *info) {
     free(guest);
 }
 
-/// Makes a channel as ares_init_options does, and serves it in `mode` of the calling thread's loop: 0 or a negative errno. The source belongs to the
+/// Makes a channel as ares_init_options does, with options, and serves it in `mode` of the calling thread's loop: 0 or a negative errno. The source belongs to the
 /// caller, and the channel to the source: it is destroyed, and its queries end, when that is invalidated. Don't invalidate it in their callbacks.
 static inline int cares_guest_attach(const struct ares_options *options, int mask, const char *mode,
                                      ares_channel *channel, runloop_foreign_source **out) {
@@ -108,9 +108,10 @@ static inline int cares_guest_attach(const struct ares_options *options, int mas
         cares_guest_free(guest);
         return error;
     }
-    *channel = guest->channel;
     if ((error = runloop_add_foreign_source(runloop_current(), *out, mode)))
         runloop_foreign_source_release(*out);
+    else
+        *channel = guest->channel;
     return error;
 }
 
