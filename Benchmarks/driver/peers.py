@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import platform
 import shutil
 import subprocess
 import tempfile
@@ -81,7 +82,7 @@ def package(name, *names):
 
 def core_library():
     cc = compiler()
-    succeed(["make", "-s", "lib", f"CC={cc}", f"CFLAGS={' '.join(OPTIMIZED)}", f"BUILD={OUT}", "SANITIZE="], cwd=ROOT)
+    succeed(["make", "-s", "lib", f"CC={cc}", f"CFLAGS={' '.join(OPTIMIZED)}", f"BUILD={os.path.relpath(OUT, ROOT)}", "SANITIZE="], cwd=ROOT)
     return OUT / cc.replace("/", "_") / "librunloop.a"
 
 
@@ -121,8 +122,11 @@ def swift_archive(product):
 def swift_flags(product):
     """For a program in C that is on such an archive."""
     linux = toolchain() / "linux"
+    start = next(linux.glob(f"{platform.machine()}/swiftrt.o"), None)
+    if start is None:
+        raise Absent(f"no swiftrt.o for {platform.machine()} in {linux}")
     libraries = ["-lswiftCore", "-lswift_Concurrency", "-lswiftGlibc", "-lswiftSynchronization"]
-    return [next(linux.glob("*/swiftrt.o")), swift_archive(product), f"-L{linux}", f"-Wl,-rpath,{linux}", *libraries]
+    return [start, swift_archive(product), f"-L{linux}", f"-Wl,-rpath,{linux}", *libraries]
 
 
 def clang():

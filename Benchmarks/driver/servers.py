@@ -30,7 +30,16 @@ def build_load():
 
 
 def build_server(name):
-    """A server's program: the same protocols on each peer's loop."""
+    """A server's program: the same protocols on each peer's loop. One that can't be built is not there."""
+    program = peers.OUT / f"server-{name}"
+    try:
+        return build_program(name, program)
+    except (peers.Absent, peers.Broken):
+        program.unlink(missing_ok=True)
+        raise
+
+
+def build_program(name, program):
     if name == "ours-swift":
         cc, loop, flags = peers.compiler(), [], peers.swift_flags("OursSwiftServer")
     else:
@@ -42,10 +51,8 @@ def build_server(name):
         flags = [f"-I{peers.ROOT / 'Sources' / 'CRunLoopLinux' / 'include'}", peers.core_library().parent / "librunloop-linux.a", *flags]
     else:
         sources = [SERVERS / "echo.c", SERVERS / "http.c", LOOPS / "connection.c", LOOPS / "server.c", *loop]
-    program = peers.OUT / f"server-{name}"
     parts = [*sources, *SERVERS.glob("*.h"), LOOPS / "loop.h", *[flag for flag in flags if isinstance(flag, Path)], Path(peers.__file__)]
     if peers.is_older(program, parts):
-        program.unlink(missing_ok=True)
         # Libraries come after what needs them.
         peers.succeed([cc, *peers.FLAGS, f"-I{SERVERS}", "-o", program, *sources, *flags])
     return program
