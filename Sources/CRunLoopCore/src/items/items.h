@@ -285,7 +285,7 @@ struct selection {
         SELECTED_SOURCE,
     } kind;
     enum scope { OF_DESCRIPTOR, OF_TOGETHER, OF_ALL } scope; ///< whose turn it is
-    uint64_t first;         ///< of a descriptor, or together: the serial of the news that was selected
+    uint64_t first;         ///< of a descriptor: the serial of the news that was selected
     uint64_t last;          ///< what came later waits for another turn
     uint32_t reasons;       ///< of `source`, or of the one that is to be found first
     runloop_source *source; ///< out of its list, and retained, to be called next; NULL: still to be found
