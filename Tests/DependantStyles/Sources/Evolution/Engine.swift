@@ -5,7 +5,7 @@ public struct Engine: Sendable {
 
     public init(on loop: RunLoop) { self.loop = loop }
 
-    public func start(_ timer: RunLoop.Timer) throws(RunLoop.Error) { try loop.add(timer, forMode: .common) }
+    public func start(_ timer: RunLoop.Timer) throws { try loop.add(timer, forMode: .common) }
 
     @inlinable public func stop() { loop.stop() }
 }
