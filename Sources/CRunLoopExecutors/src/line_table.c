@@ -1,4 +1,4 @@
-// line_table.c — the lines of an image's code, as the compiler has noted them for debuggers (DWARF 4 and 5, .debug_line).
+// line_table.c — the lines of an image's code, as the compiler has noted them for debuggers (DWARF 3 to 5, .debug_line).
 //
 // The notes of each file are a little program, which makes a table: from this address on, it is that line.
 
@@ -23,7 +23,9 @@ static uint64_t read_fixed(struct reader *reader, unsigned size) {
         reader->next = reader->end;
         return 0;
     }
-    memcpy(&value, reader->next, size);
+    // The compiler has written it as the processor has numbers: where those begin with the highest byte, the lowest ones are at the end.
+    size_t skipped = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof value - size : 0;
+    memcpy((char *)&value + skipped, reader->next, size);
     reader->next += size;
     return value;
 }
@@ -136,7 +138,7 @@ static bool read_entries(struct reader *reader, const struct sections *sections,
     return true;
 }
 
-/// Both lists of version 4, whose numbers begin with 1.
+/// Both lists of versions 3 and 4, whose numbers begin with 1.
 static void read_old_entries(struct reader *reader, struct table *table) {
     table->directories.names[0] = "";
     table->directories.count = 1;
@@ -164,7 +166,7 @@ static bool read_head(struct reader *all, const struct sections *sections, struc
     struct reader reader = {.next = all->next, .end = all->next + length, .is_64 = is_64};
     all->next += length;
     uint64_t version = read_fixed(&reader, 2);
-    if (version < 4 || version > 5)
+    if (version < 3 || version > 5)
         return false;
     if (version == 5)
         read_fixed(&reader, 2); // the sizes of addresses and of segments
@@ -173,7 +175,8 @@ static bool read_head(struct reader *all, const struct sections *sections, struc
         return false;
     const uint8_t *program = reader.next + head;
     table->least = read_fixed(&reader, 1);
-    read_fixed(&reader, 2); // operations for each instruction, and whether each line is a statement
+    // Operations for each instruction, from version 4 on, and whether each line is a statement.
+    read_fixed(&reader, version == 3 ? 1 : 2);
     table->line_base = (int8_t)read_fixed(&reader, 1);
     table->range = read_fixed(&reader, 1);
     table->opcode_base = (uint8_t)read_fixed(&reader, 1);
@@ -181,7 +184,7 @@ static bool read_head(struct reader *all, const struct sections *sections, struc
         return false;
     table->lengths = reader.next;
     reader.next += table->opcode_base - 1;
-    if (version == 4)
+    if (version < 5)
         read_old_entries(&reader, table);
     else if (!read_entries(&reader, sections, table->directories.names, table->directories.directories,
                            &table->directories.count) ||
