@@ -77,7 +77,7 @@ static inline void cares_guest_dispatch(runloop_foreign_source *source, void *in
     ares_process_fd(guest->channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD); // what has timed out
 }
 
-/// The channel tells of its sockets until it has ended, so it ends here.
+/// The channel reports its sockets until it is destroyed, so it is destroyed here.
 static inline void cares_guest_free(void *info) {
     struct cares_guest *guest = info;
     if (guest->channel)

@@ -27,13 +27,13 @@ template <class T> class arrivals {
         }
         tell_first();
     }
-    /// Memory did not suffice for what came: it is gone, and one coroutine is told.
+    /// Memory did not suffice for what came: it is lost, and one coroutine gets the error.
     void lose() {
         if (!error_)
             error_ = ENOMEM;
         tell_first();
     }
-    /// There will be no more, and all are told.
+    /// There will be no more, and all waiting coroutines get the error.
     void fail(int error) {
         error_ = error;
         if (waiters_)
@@ -120,7 +120,7 @@ struct file_change {
     bool is_directory;
 };
 
-/// The changes of a path, from the constructor on. Of several coroutines that wait, the first has those that are told together.
+/// The changes of a path, from the constructor on. Of several waiting coroutines, the first gets the changes that are reported together.
 class file_changes {
   public:
     explicit file_changes(const char *path, watch_options options = {}, mode mode = common_modes)
@@ -201,7 +201,7 @@ class process {
     /// Signals and the polite end: `process.child().end_by({{SIGTERM, 5s}, {SIGKILL, 0s}})`.
     child_ref child() const noexcept { return ref_; }
 
-    /// `co_await process.end()`: a child_exit. Any number of coroutines may wait for it, and be told, in their order.
+    /// `co_await process.end()`: a child_exit. Any number of coroutines may wait for it; they are resumed in their order.
     auto end() noexcept {
         struct awaiter {
             std::shared_ptr<state> shared;

@@ -176,7 +176,7 @@ template <class Awaitable> class tracked {
     bool await_ready() { return awaiter_.await_ready(); }
     template <class Promise> auto await_suspend(std::coroutine_handle<Promise> waiting) {
         if constexpr (std::is_same_v<decltype(awaiter_.await_suspend(waiting)), bool>) {
-            // Where the compiler does not optimize, the stack grows with each transfer; so one that does not wait is none.
+            // Where the compiler does not optimize, the stack grows with each transfer; so the handle is not returned where nothing waits.
             const std::coroutine_handle<> next = next_after(waiting);
             const bool waits = next != waiting;
             if (waits)

@@ -118,7 +118,7 @@ static void deliver(struct catcher *catcher, const struct catcher_record *record
 }
 
 /// The pointer or the int that was sent. Where the first byte of a number is the highest, an int is the upper half of the pointer, if its sender
-/// has cleared the rest, and a pointer whose lower half is 0 can't be told from one.
+/// has cleared the rest, and a pointer whose lower half is 0 looks the same.
 static int64_t value_of(union sigval sent) {
     uint64_t value = (uintptr_t)sent.sival_ptr;
     bool is_upper_half = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && sizeof sent.sival_int < sizeof sent.sival_ptr;
