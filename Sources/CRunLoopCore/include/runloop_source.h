@@ -18,8 +18,6 @@ typedef struct runloop_source_config {
     /// After each addition to or removal from a concrete mode, on the calling thread (R58, R59). May be NULL.
     void (*RUNLOOP_SENDABLE schedule)(runloop_source *source, runloop *loop, const char *mode, void *info);
     void (*RUNLOOP_SENDABLE cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);
-    /// If two sources share this function, those that it calls equal (same order and `perform`) exclude each other (R60).
-    bool (*RUNLOOP_SENDABLE equal)(const void *info, const void *other_info);
 } runloop_source_config;
 
 /// A source that is driven by a descriptor (source1). Level-triggered: it is called, one descriptor per iteration, as long as a
@@ -39,7 +37,6 @@ typedef struct runloop_descriptor_config {
     /// On the loop's thread, with all reasons that there are. May be NULL: the source still counts as handled.
     void (*RUNLOOP_SENDABLE ready)(runloop_source *source, runloop_readiness reasons, void *info);
     /// As for runloop_source_config.
-    bool (*RUNLOOP_SENDABLE equal)(const void *info, const void *other_info);
     void (*RUNLOOP_SENDABLE schedule)(runloop_source *source, runloop *loop, const char *mode, void *info);
     void (*RUNLOOP_SENDABLE cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);
     /// Once, by the call that invalidates the source, after the last `cancel`: the place to close the descriptor (R153). Not called if it
@@ -104,7 +101,7 @@ RUNLOOP_EXPORT runloop_readiness runloop_source_get_events(runloop_source *sourc
 /// objects. Adding wakes no loop, but a ready descriptor does. Removing one that is not there changes nothing. Removal ends a
 /// sleep in a mode that it leaves empty. The pseudo-mode means all common modes, now and later (R18–R20). O(log n), to base 64,
 /// of the loop's sources, and O(1) per mode, plus an epoll_ctl for a descriptor.
-/// Errors: -EINVAL: the source to be added is invalid; -EEXIST: an equal one is there; -EBADF; -EPERM: epoll does not take the
+/// Errors: -EINVAL: the source to be added is invalid; -EBADF; -EPERM: epoll does not take the
 /// descriptor, such as that of a regular file or a directory; -ELOOP: it is an epoll set that is nested too deeply; -ENOSPC;
 /// -ENOMEM; -ESHUTDOWN; -ECHILD.
 RUNLOOP_EXPORT int runloop_add_source(runloop *loop, runloop_source *source, const char *mode);

@@ -56,7 +56,7 @@ struct runloop_observer {
 /// The thread. Notifies the mode's observers.
 void runloop__observers_notify(runloop *loop, struct mode *mode, runloop_activity activity);
 
-//===-- sources (source.c, source_modes.c, source_equality.c) --------------------------------------------------------===//
+//===-- sources (source.c, source_modes.c) --------------------------------------------------------===//
 
 /// A source in a loop. Kept as long as the source, so that a signal handler may walk a source's attachments without a lock, and used
 /// again for another loop when the source has left this one.
@@ -82,7 +82,6 @@ struct runloop_source {
     };
     void (*schedule)(runloop_source *source, runloop *loop, const char *mode, void *info); ///< constant
     void (*cancel)(runloop_source *source, runloop *loop, const char *mode, void *info);   ///< constant
-    bool (*equal)(const void *info, const void *other_info);                               ///< constant
     void (*invalidated)(runloop_source *source, void *info);                               ///< constant
     _Atomic int64_t due_ns;   ///< atomic: set first, then applied in each loop; RUNLOOP_NEVER: none; or DEADLINE_PASSED
     _Atomic uint64_t mark;    ///< atomic: 0, or the number of its first signal since it was last called for one
@@ -111,11 +110,7 @@ HOLDS_LOCK struct source_attachment *runloop__source_attach(runloop_source *sour
 /// Calls `visit` with each loop that the source is in, locked; it may unlock and lock again.
 void runloop__source_each_loop(runloop_source *source, void (*visit)(runloop *, struct source_attachment *, void *),
                                void *context);
-/// Locks the loop, and tells in `*stored` which source in the mode equals this one: itself unless another does, which is retained then.
-/// The pseudo-mode stands for the common items; NULL for a mode that does not exist. Returns with the loop locked; -ENOMEM without.
-TAKES_LOCK_IF(0)
-int runloop__source_lock_and_compare(runloop *loop, runloop_source *source, struct mode *mode, runloop_source **stored);
-/// Without the lock. Adds a source to a mode because both are common: 1, 0 if it is there, has an equal there or is no longer common, or
+/// Without the lock. Adds a source to a mode because both are common: 1, 0 if it is there or is no longer common, or
 /// a negative errno.
 int runloop__source_join_common(runloop *loop, runloop_source *source, struct mode *mode);
 /// The source's deadline has changed, or a mode was joined: its modes' heaps have it, or none. -ENOMEM.

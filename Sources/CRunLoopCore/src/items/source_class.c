@@ -59,7 +59,6 @@ HOLDS_LOCK static int insert(runloop *loop, struct attachment *attachment, struc
     }
     if (source->descriptor >= 0)
         count_change(&membership->mode->watched_count, 1);
-    membership->mode->source_changes++;
     count_change(&membership->mode->source_count, 1);
     if (is_first)
         list_append(&loop->sources, &place->in_loop);
@@ -78,7 +77,6 @@ HOLDS_LOCK static void extract(runloop *loop, struct attachment *attachment, str
     }
     if (place->source->descriptor >= 0)
         count_change(&mode->watched_count, -1);
-    mode->source_changes++;
     count_change(&mode->source_count, -1);
     loop_mode_left(loop, mode);
 }
@@ -119,7 +117,6 @@ int runloop_source_create(const runloop_source_config *config, runloop_source **
     source->perform = config->perform;
     source->schedule = config->schedule;
     source->cancel = config->cancel;
-    source->equal = config->equal;
     *out = source;
     return 0;
 }
@@ -145,7 +142,6 @@ int runloop_descriptor_source_create(const runloop_descriptor_config *config, ru
     source->ready = config->ready;
     source->schedule = config->schedule;
     source->cancel = config->cancel;
-    source->equal = config->equal;
     source->invalidated = config->invalidated;
     source->descriptor = config->descriptor;
     source->is_counter = config->counter;

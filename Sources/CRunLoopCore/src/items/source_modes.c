@@ -23,11 +23,6 @@ static void cancel(runloop_source *source, runloop *loop, struct mode *mode) {
                                                      item_info(&source->item));
 }
 
-static void release_other(runloop_source *stored, runloop_source *source) {
-    if (stored != source)
-        item_release(&stored->item);
-}
-
 /// Of an operation that is over, or whose thread has ended in a callback.
 static void release(void *source) {
     runloop_source_release(source);
@@ -49,40 +44,25 @@ static int check_and_retain(runloop *loop, runloop_source *source, const char *n
     return error;
 }
 
-/// The mode that a name stands for, the pseudo-mode included.
-static struct mode *mode_of_name(runloop *loop, const char *name) {
-    return is_common_name(name) ? &loop->common : mode_find(loop, name);
-}
-
 //===-- removing -----------------------------------------------------------------------------------------------------===//
 
-/// Calls the `cancel` of `named` in between, without the lock: of the source that the caller named, which may be an equal one.
-HOLDS_LOCK static void leave_mode(runloop *loop, struct source_attachment *place, struct membership *membership,
-                                  runloop_source *named) {
+/// Calls `cancel` in between, without the lock.
+HOLDS_LOCK static void leave_mode(runloop *loop, struct source_attachment *place, struct membership *membership) {
     struct mode *mode = membership->mode;
     bool was_last = runloop__membership_remove(loop, &place->attachment, membership);
     loop_unlock(loop);
     if (was_last)
         item_release(&place->source->item); // never the last: callers have one
     if (mode != &loop->common)
-        cancel(named, loop, mode);
+        cancel(place->source, loop, mode);
     loop_lock(loop);
 }
 
-/// Without the lock. An equal source leaves if the mode has that instead.
-static int leave_mode_named(runloop *loop, runloop_source *named, struct mode *mode) {
-    runloop_source *stored;
-    int error = runloop__source_lock_and_compare(loop, named, mode, &stored);
-    if (error)
-        return error;
-    pthread_cleanup_push(release, stored != named ? stored : NULL);
-    struct source_attachment *place = runloop__source_find(stored, loop);
+static void leave_mode_named(runloop *loop, runloop_source *source, struct mode *mode) {
+    struct source_attachment *place = runloop__source_find(source, loop);
     struct membership *membership = place && mode ? membership_find(&place->attachment, mode) : NULL;
     if (membership)
-        leave_mode(loop, place, membership, named);
-    loop_unlock(loop);
-    pthread_cleanup_pop(true);
-    return 0;
+        leave_mode(loop, place, membership);
 }
 
 /// The source's membership in some common mode, or NULL.
@@ -93,44 +73,15 @@ HOLDS_LOCK static struct membership *in_any_common_mode(struct source_attachment
     return membership;
 }
 
-/// Without the lock. The source ceases to be common and leaves the common modes, with the `cancel` of `named`.
-static int leave_common(runloop *loop, runloop_source *stored, runloop_source *named) {
-    int error = 0;
-    loop_lock(loop);
-    struct source_attachment *place = runloop__source_find(stored, loop);
-    struct membership *common = place ? common_find(loop, &place->attachment) : NULL;
-    if (common) {
-        leave_mode(loop, place, common, named);
-        if (!named->equal) {
-            // By its own list, since to look for it in each mode would be quadratic.
-            for (struct membership *membership; !is_common(loop, stored) &&
-                                                (place = runloop__source_find(stored, loop)) &&
-                                                (membership = in_any_common_mode(place));)
-                leave_mode(loop, place, membership, named);
-        } else {
-            for (struct mode *mode = NULL;
-                 !error && !is_common(loop, stored) && (mode = mode_next_common(loop, mode));) {
-                loop_unlock(loop);
-                error = leave_mode_named(loop, named, mode);
-                loop_lock(loop);
-            }
-        }
+/// The source ceases to be common and leaves the common modes: by its own list, since to look for it in each mode would be quadratic.
+HOLDS_LOCK static void leave_common(runloop *loop, runloop_source *source) {
+    struct source_attachment *place = runloop__source_find(source, loop);
+    struct membership *membership = place ? common_find(loop, &place->attachment) : NULL;
+    while (membership) {
+        leave_mode(loop, place, membership);
+        place = is_common(loop, source) ? NULL : runloop__source_find(source, loop);
+        membership = place ? in_any_common_mode(place) : NULL;
     }
-    loop_unlock(loop);
-    return error;
-}
-
-/// Without the lock. Its equal, if the common items have that instead.
-static int leave_common_named(runloop *loop, runloop_source *named) {
-    runloop_source *stored;
-    int error = runloop__source_lock_and_compare(loop, named, &loop->common, &stored);
-    if (error)
-        return error;
-    loop_unlock(loop);
-    pthread_cleanup_push(release, stored != named ? stored : NULL);
-    error = leave_common(loop, stored, named);
-    pthread_cleanup_pop(true);
-    return error;
 }
 
 int runloop_remove_source(runloop *loop, runloop_source *source, const char *name) {
@@ -138,10 +89,14 @@ int runloop_remove_source(runloop *loop, runloop_source *source, const char *nam
     if (error)
         return error;
     pthread_cleanup_push(release, source);
-    struct mode *mode = mode_of_name(loop, name);
-    error = mode == &loop->common ? leave_common_named(loop, source) : leave_mode_named(loop, source, mode);
+    loop_lock(loop);
+    if (is_common_name(name))
+        leave_common(loop, source);
+    else
+        leave_mode_named(loop, source, mode_find(loop, name));
+    loop_unlock(loop);
     pthread_cleanup_pop(true);
-    return error;
+    return 0;
 }
 
 //===-- adding -------------------------------------------------------------------------------------------------------===//
@@ -179,13 +134,11 @@ struct passed {
 };
 
 static int join_common(runloop *loop, runloop_source *source, struct mode *mode, struct passed *passed) {
-    runloop_source *stored;
-    int error = runloop__source_lock_and_compare(loop, source, mode, &stored);
-    if (error)
-        return error;
+    int error = 0;
+    loop_lock(loop);
     struct source_attachment *place = runloop__source_find(source, loop);
     bool is_known = passed && passed->changes == loop->membership_changes;
-    bool joins = stored == source && refusal(loop, source) == 0 && is_common(loop, source) &&
+    bool joins = refusal(loop, source) == 0 && is_common(loop, source) &&
                  !membership_find_from(is_known ? passed->rest : place->attachment.memberships, mode);
     if (joins) {
         error = runloop__membership_add(loop, &place->attachment, &source->item, mode);
@@ -193,7 +146,6 @@ static int join_common(runloop *loop, runloop_source *source, struct mode *mode,
             passed->changes = loop->membership_changes;
     }
     loop_unlock(loop);
-    release_other(stored, source);
     if (joins && !error)
         schedule(source, loop, mode);
     return error ? error : joins;
@@ -210,7 +162,7 @@ HOLDS_LOCK static bool leave_joined(runloop *loop, runloop_source *source, struc
     struct membership *common = place ? common_find(loop, &place->attachment) : NULL;
     while (common && passed->changes == loop->membership_changes && common->next != passed->rest) {
         passed->changes++;
-        leave_mode(loop, place, common->next, source);
+        leave_mode(loop, place, common->next);
     }
     return common && passed->changes == loop->membership_changes;
 }
@@ -240,34 +192,10 @@ HOLDS_LOCK static int add_to_common_modes(runloop *loop, runloop_source *source)
     }
     if (error && leave_joined(loop, source, &passed)) {
         if (becomes_common)
-            leave_mode(loop, place, place->attachment.memberships, source);
+            leave_mode(loop, place, place->attachment.memberships);
     } else if (error && becomes_common) {
-        loop_unlock(loop);
-        leave_common(loop, source, source);
-        loop_lock(loop);
+        leave_common(loop, source);
     }
-    return error;
-}
-
-/// Without the lock.
-static int add(runloop *loop, runloop_source *source, const char *name) {
-    runloop_source *stored;
-    struct mode *mode = mode_of_name(loop, name);
-    int error = runloop__source_lock_and_compare(loop, source, mode, &stored);
-    if (error)
-        return error;
-    if (!mode && mode_of_name(loop, name)) {
-        // Another thread has made the mode meanwhile, and perhaps added an equal source to it.
-        loop_unlock(loop);
-        return add(loop, source, name);
-    }
-    error = refusal(loop, source);
-    if (!error && stored != source)
-        error = -EEXIST;
-    if (!error)
-        error = mode == &loop->common ? add_to_common_modes(loop, source) : add_to_mode(loop, source, name);
-    loop_unlock(loop);
-    release_other(stored, source);
     return error;
 }
 
@@ -276,7 +204,11 @@ int runloop_add_source(runloop *loop, runloop_source *source, const char *name) 
     if (error)
         return error;
     pthread_cleanup_push(release, source);
-    error = add(loop, source, name);
+    loop_lock(loop);
+    error = refusal(loop, source);
+    if (!error)
+        error = is_common_name(name) ? add_to_common_modes(loop, source) : add_to_mode(loop, source, name);
+    loop_unlock(loop);
     pthread_cleanup_pop(true);
     return error;
 }
@@ -284,16 +216,13 @@ int runloop_add_source(runloop *loop, runloop_source *source, const char *name) 
 //===-- asking -------------------------------------------------------------------------------------------------------===//
 
 bool runloop_contains_source(runloop *loop, runloop_source *source, const char *name) {
-    runloop_source *stored;
     if (loop_check(loop) || !source || !name)
         return false;
-    struct mode *mode = mode_of_name(loop, name);
-    if (runloop__source_lock_and_compare(loop, source, mode, &stored))
-        return false;
+    loop_lock(loop);
     struct source_attachment *place = runloop__source_find(source, loop);
-    bool contains = stored != source || (place && mode && membership_find(&place->attachment, mode));
+    struct mode *mode = is_common_name(name) ? &loop->common : mode_find(loop, name);
+    bool contains = place && mode && membership_find(&place->attachment, mode);
     loop_unlock(loop);
-    release_other(stored, source);
     return contains;
 }
 
@@ -303,7 +232,7 @@ bool runloop_contains_source(runloop *loop, runloop_source *source, const char *
 HOLDS_LOCK static void leave_loop(runloop *loop, struct source_attachment *place, void *unused) {
     (void)unused;
     while (atomic_load(&place->attachment.loop) == loop && place->attachment.memberships)
-        leave_mode(loop, place, place->attachment.memberships, place->source);
+        leave_mode(loop, place, place->attachment.memberships);
 }
 
 static void tell_invalidated(void *invalidated) {

@@ -71,16 +71,6 @@ CALLOUT void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(void (*function)(runlo
     STAY_ON_THE_STACK();
 }
 
-CALLOUT bool runloop__IS_CALLING_OUT_TO_A_SOURCE_EQUAL(bool (*equal)(const void *, const void *), const void *info,
-                                                       const void *other_info) {
-    ASSERT_NOT_LOCKED();
-    runloop__this_thread.source_callouts++;
-    bool is_equal = equal(info, other_info);
-    runloop__this_thread.source_callouts--;
-    STAY_ON_THE_STACK();
-    return is_equal;
-}
-
 CALLOUT void runloop__IS_CALLING_OUT_TO_A_SOURCE_INVALIDATED(void (*invalidated)(runloop_source *, void *),
                                                              runloop_source *source, void *info) {
     ASSERT_NOT_LOCKED();

@@ -21,8 +21,6 @@ WITHOUT_LOCK void runloop__IS_CALLING_OUT_TO_A_SOURCE_SCHEDULE(void (*function)(
                                                                                 const char *, void *),
                                                                runloop_source *source, runloop *loop, const char *mode,
                                                                void *info);
-WITHOUT_LOCK bool runloop__IS_CALLING_OUT_TO_A_SOURCE_EQUAL(bool (*equal)(const void *, const void *), const void *info,
-                                                            const void *other_info);
 WITHOUT_LOCK void runloop__IS_CALLING_OUT_TO_A_SOURCE_INVALIDATED(void (*invalidated)(runloop_source *, void *),
                                                                   runloop_source *source, void *info);
 WITHOUT_LOCK void runloop__IS_CALLING_OUT_TO_A_VISITOR(void (*visit)(void *, runloop_item_kind, void *), void *context,

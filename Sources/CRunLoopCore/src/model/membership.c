@@ -63,7 +63,6 @@ bool runloop__membership_remove(runloop *loop, struct attachment *attachment, st
     loop->membership_changes++;
     if (membership->mode == &loop->common) {
         list_remove(&LIST_ENTRY(membership, struct common_membership, membership)->in_set);
-        loop->common_changes++;
         attachment->memberships = membership->next;
         free(membership);
     } else {
@@ -89,7 +88,6 @@ int runloop__common_add(runloop *loop, struct attachment *attachment, struct ite
                                             .position = NOWHERE};
     attachment->memberships = &entry->membership;
     list_append(&loop->common_items, &entry->in_set);
-    loop->common_changes++;
     if (!first)
         item_retain(item);
     return 0;

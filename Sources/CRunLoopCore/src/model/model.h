@@ -50,7 +50,6 @@ struct mode {
     _Atomic uint32_t source_count;          ///< written under lock; they and timers keep the mode from being empty
     _Atomic uint32_t watched_count;         ///< written under lock: sources with a descriptor
     _Atomic uint32_t observed;              ///< written under lock: activities that some observer wants
-    uint64_t source_changes GUARDED;        ///< counts sources that came or went
     runloop_observer **observers GUARDED;   ///< in the order in which they are notified
     uint32_t observer_count, observer_capacity;
     struct heap timers GUARDED;      ///< by due instant; one in a call-out counts as never due
@@ -183,7 +182,6 @@ struct runloop {
     struct list sources GUARDED;         ///< attachments of sources that are in some mode
     struct list common_items GUARDED;    ///< in the order in which they became common
     uint64_t membership_changes GUARDED; ///< counts items that joined a mode or left one
-    uint64_t common_changes GUARDED;     ///< counts items that became common or ceased to be
     struct main_queue main_queue;
     struct tasks tasks;
 
