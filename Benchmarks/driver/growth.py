@@ -77,7 +77,6 @@ OPERATIONS = [
     Operation("source add", "sources", "log"),
     Operation("source remove", "sources", "log"),
     Operation("source invalidate", "sources", "log"),
-    Operation("source that compares, add", "sources equal to none", "linear", most=1000, tested=(100, 1000), rounds=20),
     Operation("source contains", "sources", "flat"),
     Operation("source signal", "sources", "log"),
     Operation("source perform", "sources", "log"),

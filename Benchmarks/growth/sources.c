@@ -1,5 +1,5 @@
-// sources.c — with N signalled sources: add, remove, signal, perform one; an iteration beside them. With N sources that are compared: add
-// one. With N common items in four modes: add and remove one.
+// sources.c — with N signalled sources: add, remove, signal, perform one; an iteration beside them. With N common items
+// in four modes: add and remove one.
 
 #include "growth.h"
 
@@ -34,22 +34,6 @@ static void prepare_common(size_t count) {
         growth_check(runloop_add_common_mode(growth_loop, names[i]) == 0, "common mode");
     mode = runloop_mode_name(RUNLOOP_COMMON_MODES);
     fill(count);
-}
-
-static bool is_never_equal(const void *info, const void *other_info) {
-    (void)info, (void)other_info;
-    return false;
-}
-
-static void prepare_comparing(size_t count) {
-    mode = growth_mode;
-    sources = growth_array(count, sizeof(runloop_source *));
-    source_count = count;
-    runloop_source_config config = {.equal = is_never_equal};
-    for (chosen = 0; chosen < count; chosen++) {
-        growth_check(runloop_source_create(&config, &sources[chosen]) == 0, "source");
-        add();
-    }
 }
 
 static void choose(void) {
@@ -91,7 +75,6 @@ const struct growth growth_of_sources[] = {
     {"source add", prepare, choose_and_take_out, add, NULL},
     {"source remove", prepare, choose, take_out, add},
     {"source invalidate", prepare, choose, invalidate, replace},
-    {"source that compares, add", prepare_comparing, choose_and_take_out, add, NULL},
     {"source contains", prepare, choose, ask, NULL},
     {"source signal", prepare, choose, signal, growth_iterate},
     {"source perform", prepare, choose_and_signal, growth_iterate, NULL},

@@ -277,33 +277,6 @@ TEST("R86 R97 a timer or observer of another loop is refused with -EBUSY and sta
     release_items();
 }
 
-static bool always_equal(const void *info, const void *other) {
-    (void)info, (void)other;
-    return true;
-}
-
-TEST("R60 an equal source of either kind is refused with -EEXIST and leaves nothing behind") {
-    make_items();
-    runloop_source_config config = {.equal = always_equal};
-    runloop_descriptor_config descriptor_config = {.descriptor = -1, .events = RUNLOOP_READABLE, .equal = always_equal};
-    for (int kind = 0; kind < 2; kind++) {
-        runloop_source *two[2];
-        for (int i = 0; i < 2; i++)
-            REQUIRE((kind ? runloop_descriptor_source_create(&descriptor_config, &two[i])
-                          : runloop_source_create(&config, &two[i])) == 0);
-        EXPECT_EQ(runloop_add_source(loop, two[0], MODE), 0);
-        ROW(0, runloop_add_source(loop, two[0], MODE)); // Adding it again is not an error.
-        ROW(-EEXIST, runloop_add_source(loop, two[1], MODE));
-        EXPECT_EQ(runloop_add_source(loop, two[1], OTHER_MODE), 0);
-        for (int i = 0; i < 2; i++) {
-            runloop_source_invalidate(two[i]);
-            runloop_source_release(two[i]);
-        }
-    }
-    expect_loop_works();
-    release_items();
-}
-
 static int try_descriptor(int number, runloop_readiness events) {
     runloop_descriptor_config config = {.descriptor = number, .events = events};
     runloop_source *made = NULL;

@@ -117,20 +117,6 @@ static void with_release(runloop *) {
     runloop_timer_invalidate(timer);
 }
 
-static bool throw_from_equal(const void *, const void *) {
-    throw_error("from an equal");
-}
-
-static void with_equal(runloop *loop) {
-    runloop_source_config config = {};
-    config.equal = throw_from_equal;
-    for (int i = 0; i < 2; i++) {
-        runloop_source *source;
-        runloop_source_create(&config, &source);
-        runloop_add_source(loop, source, MODE);
-    }
-}
-
 static void throw_from_visit(void *, runloop_item_kind, void *) {
     throw_error("from a visit");
 }
@@ -156,7 +142,6 @@ TEST("an exception out of a call-out of any kind ends the program, and is never 
     expect_end(with_task, "from a task");
     expect_end(with_schedule, "from a schedule");
     expect_end(with_release, "from a release");
-    expect_end(with_equal, "from an equal");
     expect_end(with_visit, "from a visit");
 }
 

@@ -1,5 +1,4 @@
-// left_operations.c — operations on sources whose callbacks end the thread: schedule, cancel and equal (R8, R9). What the operation held is
-// released.
+// left_operations.c — operations on sources whose callbacks end the thread: schedule and cancel (R8, R9). What the operation held is released.
 #include "items.h"
 
 static int released;
@@ -23,9 +22,8 @@ static void leave(void) {
 
 //===-- callbacks that end the thread --------------------------------------------------------------------------------===//
 
-enum { IN_SCHEDULE = 1, IN_CANCEL, IN_EQUAL };
+enum { IN_SCHEDULE = 1, IN_CANCEL };
 static int where_it_leaves;
-static runloop_source *equal_source;
 
 static void leave_schedule(runloop_source *source_, runloop *loop, const char *mode, void *info) {
     (void)source_, (void)loop, (void)mode, (void)info;
@@ -41,19 +39,9 @@ static void leave_cancel(runloop_source *source_, runloop *loop, const char *mod
         leave();
 }
 
-static bool leave_equal(const void *info, const void *other_info) {
-    (void)info, (void)other_info;
-    if (where_it_leaves == IN_EQUAL) {
-        trace("equal");
-        leave();
-    }
-    return true;
-}
-
-static runloop_source *make_leaving_source(bool has_equal) {
+static runloop_source *make_leaving_source(void) {
     runloop_source *made = NULL;
     REQUIRE(runloop_source_create(&(runloop_source_config){.context = {.release = count_release},
-                                                           .equal = has_equal ? leave_equal : NULL,
                                                            .schedule = leave_schedule,
                                                            .cancel = leave_cancel},
                                   &made) == 0);
@@ -84,16 +72,6 @@ static void remove_from_common_modes(runloop *loop) {
     runloop_remove_source(loop, source, RUNLOOP_COMMON_MODES);
 }
 
-static void remove_equal(runloop *loop) {
-    add_to_mode(loop);
-    runloop_remove_source(loop, equal_source, MODE);
-}
-
-static void remove_equal_from_common_modes(runloop *loop) {
-    add_to_common_modes(loop);
-    runloop_remove_source(loop, equal_source, RUNLOOP_COMMON_MODES);
-}
-
 static void invalidate(runloop *loop) {
     add_to_mode(loop);
     runloop_source_invalidate(source);
@@ -105,31 +83,20 @@ static void invalidate_in_other_loop(runloop *loop) {
     runloop_source_invalidate(source);
 }
 
-static void ask_for_equal(runloop *loop) {
-    add_to_mode(loop);
-    runloop_contains_source(loop, equal_source, MODE);
-}
-
 //===-- operations that call them ------------------------------------------------------------------------------------===//
 
 static const struct operation {
     const char *name;
     int where;
-    bool has_equal;
     void (*perform)(runloop *loop);
 } operations[] = {
-    {"add", IN_SCHEDULE, false, add_to_mode},
-    {"add, common", IN_SCHEDULE, false, add_to_common_modes},
-    {"a mode becomes common", 0, false, add_common_mode},
-    {"remove", IN_CANCEL, false, remove_from_mode},
-    {"remove, common", IN_CANCEL, false, remove_from_common_modes},
-    {"remove an equal one", IN_CANCEL, true, remove_equal},
-    {"remove an equal one, common", IN_CANCEL, true, remove_equal_from_common_modes},
-    {"invalidate", IN_CANCEL, false, invalidate},
-    {"invalidate, other loop", IN_CANCEL, false, invalidate_in_other_loop},
-    {"compare", IN_EQUAL, true, ask_for_equal},
-    {"compare, remove", IN_EQUAL, true, remove_equal},
-    {"compare, remove, common", IN_EQUAL, true, remove_equal_from_common_modes},
+    {"add", IN_SCHEDULE, add_to_mode},
+    {"add, common", IN_SCHEDULE, add_to_common_modes},
+    {"a mode becomes common", 0, add_common_mode},
+    {"remove", IN_CANCEL, remove_from_mode},
+    {"remove, common", IN_CANCEL, remove_from_common_modes},
+    {"invalidate", IN_CANCEL, invalidate},
+    {"invalidate, other loop", IN_CANCEL, invalidate_in_other_loop},
 };
 
 static void *leave_operation(void *argument) {
@@ -141,14 +108,13 @@ static void *leave_operation(void *argument) {
     return NULL;
 }
 
-TEST("R8 R9 a thread can end inside schedule, cancel and equal, in any operation that calls them; nothing leaks") {
+TEST("R8 R9 a thread can end inside schedule and cancel, in any operation that calls them; nothing leaks") {
     runloop_set_diagnostics_enabled(false);
     for (size_t i = 0; i < 2 * (sizeof operations / sizeof operations[0]); i++) {
         struct operation operation = operations[i / 2];
         by_cancellation = i % 2 == 1;
         released = 0;
-        source = make_leaving_source(operation.has_equal);
-        equal_source = make_leaving_source(operation.has_equal);
+        source = make_leaving_source();
         pthread_t thread;
         REQUIRE(pthread_create(&thread, NULL, leave_operation, &operation) == 0);
         REQUIRE(pthread_join(thread, NULL) == 0);
@@ -158,18 +124,17 @@ TEST("R8 R9 a thread can end inside schedule, cancel and equal, in any operation
         // Where it is left depends on how far the operation came.
         runloop_source_invalidate(source);
         runloop_source_release(source);
-        runloop_source_release(equal_source);
         runloop_release(last_loop);
-        if (released != 2)
-            fprintf(stderr, "    %s: %d of 2 contexts were released\n", operation.name, released);
-        EXPECT_EQ(released, 2);
+        if (released != 1)
+            fprintf(stderr, "    %s: the context was released %d times\n", operation.name, released);
+        EXPECT_EQ(released, 1);
         trace_reset();
     }
 }
 
 static void *leave_in_schedule(void *unused) {
     where_it_leaves = IN_SCHEDULE;
-    source = make_leaving_source(false);
+    source = make_leaving_source();
     add_to_mode(runloop_current());
     trace("returned");
     return unused;

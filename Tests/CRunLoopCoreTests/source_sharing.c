@@ -1,138 +1,19 @@
-// source_sharing.c — equal sources, sources of the common modes, and sources that several threads use.
+// source_sharing.c — identity of sources, sources of the common modes, and sources that several threads use.
 #include "trace_helpers.h"
 
 static runloop_source *s, *a, *b;
 
-//===-- equality --------------------------------------------------------------------------------------------------===//
-
-static bool same_name(const void *info, const void *other) {
-    return strcmp(((const struct actor *)info)->name, ((const struct actor *)other)->name) == 0;
-}
-
-static bool always_equal(const void *info, const void *other) {
-    (void)info, (void)other;
-    return true;
-}
-
-static void perform_otherwise(runloop_source *source, void *info) {
-    (void)source;
-    actor_acts(info);
-}
-
-/// A source that is equal to another one of the same name.
-static runloop_source_config equal_config(const char *name) {
-    return (runloop_source_config){.context.info = new_actor(name, NULL),
-                                   .perform = source_acts,
-                                   .schedule = source_scheduled,
-                                   .cancel = source_cancelled,
-                                   .equal = same_name};
-}
-
-static runloop_source *cancelled;
-
-static void note_cancelled(runloop_source *source, runloop *in, const char *mode, void *info) {
-    (void)in, (void)mode, (void)info;
-    cancelled = source;
-}
-
-TEST("R19 R60 removing an equal source from the pseudo-mode calls the cancel of the one that was passed") {
-    begin();
-    runloop_source_config config = equal_config("twin");
-    config.cancel = note_cancelled;
-    a = new_source(config);
-    b = new_source(config);
-    runloop_add_source(loop, a, COMMON);
-    EXPECT_EQ(runloop_remove_source(loop, b, COMMON), 0);
-    EXPECT(cancelled == b);
-    EXPECT(!runloop_contains_source(loop, a, DEFAULT));
-}
-
-TEST("R60 equality compares order, callback, equal function and validity before it calls the equal function") {
-    begin();
-    runloop_source_config config = equal_config("twin");
-    a = new_source(config);
-    runloop_add_source(loop, a, "P");
-    config.order = 1;
-    EXPECT_EQ(runloop_add_source(loop, new_source(config), "P"), 0);
-    config = equal_config("twin");
-    config.perform = perform_otherwise;
-    EXPECT_EQ(runloop_add_source(loop, new_source(config), "P"), 0);
-    config = equal_config("twin");
-    config.equal = always_equal;
-    EXPECT_EQ(runloop_add_source(loop, new_source(config), "P"), 0);
-    EXPECT_EQ(runloop_add_source(loop, new_source(equal_config("other")), "P"), 0);
-    config = equal_config("twin");
-    b = new_source(config);
-    EXPECT_EQ(runloop_add_source(loop, b, "P"), -EEXIST);
-    runloop_source_invalidate(b); // An invalid source is not equal to a valid one.
-    EXPECT(!runloop_contains_source(loop, b, "P"));
-    runloop_remove_source(loop, b, "P");
-    EXPECT(runloop_contains_source(loop, a, "P"));
-    runloop_source_invalidate(a);
-    EXPECT_EQ(runloop_add_source(loop, new_source(config), "P"), 0);
-}
-
-TEST("R18 R60 a common source is not added to a common mode that an equal source was added to by name") {
-    begin();
-    runloop_add_common_mode(loop, "C");
-    a = new_source(equal_config("twin"));
-    b = new_source(equal_config("twin"));
-    EXPECT_EQ(runloop_add_source(loop, a, "C"), 0);
-    EXPECT_EQ(runloop_add_source(loop, b, COMMON), 0);
-    EXPECT_TRACE("+twin@C +twin@" DEFAULT);
-    runloop_source_signal(b);
-    runloop_source_signal(a);
-    run("C", 0, false);
-    EXPECT_TRACE("twin -> TimedOut");
-    EXPECT(runloop_source_is_signalled(b));
-    run(DEFAULT, 0, false);
-    EXPECT_TRACE("twin -> TimedOut");
-}
-
-TEST("R17 R60 a mode that has the equal of a common source keeps only that one when it is declared common") {
-    begin();
-    a = new_source(equal_config("twin"));
-    b = new_source(equal_config("twin"));
-    runloop_add_source(loop, a, "C");
-    runloop_add_source(loop, b, COMMON);
-    EXPECT_TRACE("+twin@C +twin@" DEFAULT);
-    EXPECT_EQ(runloop_add_common_mode(loop, "C"), 0);
-    EXPECT_TRACE("");
-    runloop_source_signal(b);
-    run("C", 0, false);
-    EXPECT_TRACE("-> TimedOut");
-}
-
-TEST("R60 of two equal sources only one is common") {
-    begin();
-    a = new_source(equal_config("twin"));
-    b = new_source(equal_config("twin"));
-    EXPECT_EQ(runloop_add_source(loop, a, COMMON), 0);
-    EXPECT_EQ(runloop_add_source(loop, b, COMMON), -EEXIST);
-    EXPECT(runloop_contains_source(loop, b, COMMON));
-    runloop_add_common_mode(loop, "C");
-    EXPECT_TRACE("+twin@" DEFAULT " +twin@C");
-    EXPECT_EQ(runloop_remove_source(loop, b, COMMON), 0);
-    EXPECT(!runloop_contains_source(loop, a, COMMON));
-    EXPECT(!runloop_contains_source(loop, a, "C"));
-    EXPECT(!runloop_contains_source(loop, a, DEFAULT));
-}
-
-static bool equal_uses_the_loop(const void *info, const void *other) {
-    (void)info, (void)other;
-    runloop_contains_source(loop, s, "P");
-    runloop_add_source(loop, s, "Q");
-    return false;
-}
-
-TEST("R60 R118 an equal function may use the loop") {
+TEST("R60 sources are compared by identity: of two that are alike each is a member, and leaves alone") {
     begin();
     s = traced_source("s", 0, NULL);
-    runloop_source_config config = equal_config("a");
-    config.equal = equal_uses_the_loop;
-    EXPECT_EQ(runloop_add_source(loop, new_source(config), "P"), 0);
-    EXPECT_EQ(runloop_add_source(loop, new_source(config), "P"), 0);
-    EXPECT(runloop_contains_source(loop, s, "Q"));
+    a = new_source((runloop_source_config){.perform = source_acts, .context.info = new_actor("twin", NULL)});
+    b = new_source((runloop_source_config){.perform = source_acts, .context.info = runloop_source_get_info(a)});
+    EXPECT_EQ(runloop_add_source(loop, a, "P"), 0);
+    EXPECT(!runloop_contains_source(loop, b, "P"));
+    EXPECT_EQ(runloop_add_source(loop, b, "P"), 0);
+    EXPECT_EQ(runloop_remove_source(loop, a, "P"), 0);
+    EXPECT(!runloop_contains_source(loop, a, "P"));
+    EXPECT(runloop_contains_source(loop, b, "P"));
 }
 
 //===-- common operations, one mode at a time ---------------------------------------------------------------------===//

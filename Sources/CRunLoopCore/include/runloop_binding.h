@@ -31,12 +31,10 @@ RUNLOOP_EXPORT void *runloop_copy_associated(runloop *loop, const void *key);
 /// number belongs to another process. O(1).
 RUNLOOP_EXPORT uint32_t runloop_fork_generation(void);
 
-/// The info of a source that was made with that `ready`: so a library whose objects are sources tells them from other sources.
-/// O(1).
-/// Returns: the pointer; NULL if the source was made with another one, or is signalled by hand.
-RUNLOOP_EXPORT void *runloop_source_get_info_of(runloop_source *source,
-                                                void (*RUNLOOP_SENDABLE ready)(runloop_source *source,
-                                                                               runloop_readiness reasons, void *info));
+/// The info of a source that was made with that `perform` or `ready`, cast to a function without parameters: so a library whose
+/// objects are sources distinguishes them from other sources. O(1).
+/// Returns: the pointer; NULL if the source was made with another function.
+RUNLOOP_EXPORT void *runloop_source_get_info_of(runloop_source *source, void (*RUNLOOP_SENDABLE callback)(void));
 
 #ifdef __cplusplus
 }

@@ -71,7 +71,7 @@ RUNLOOP_EXPORT int runloop_main_queue_serve(void);
 /// Ends the calling thread's loop now, as the end of the thread would later: `cancel` of every source, `discard` of every task,
 /// while the language that the thread belongs to still works there (Go, Rust, Java). A thread that asks for its loop again gets a
 /// new one. Does nothing without a loop. O(items).
-/// Errors: -EBUSY: inside a run, inside a source's `schedule`, `cancel` or `equal`, or while it ends; -EPERM: it is the main
+/// Errors: -EBUSY: inside a run, inside a source's `schedule` or `cancel`, or while it ends; -EPERM: it is the main
 /// loop, which lasts as long as the process.
 RUNLOOP_EXPORT int runloop_end_current(void);
 

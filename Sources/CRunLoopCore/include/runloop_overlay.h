@@ -18,7 +18,7 @@ struct runloop__this_thread {
     runloop *loop;
     /// Of its destructors.
     unsigned passes;
-    /// `schedule`, `cancel` and `equal` of sources that are being called: the operation goes on with the loop afterwards.
+    /// `schedule` and `cancel` of sources that are being called: the operation goes on with the loop afterwards.
     unsigned source_callouts;
     /// Why there is no loop.
     int error;

@@ -101,9 +101,8 @@ RUNLOOP_EXPORT runloop_readiness runloop_source_get_events(runloop_source *sourc
 /// objects. Adding wakes no loop, but a ready descriptor does. Removing one that is not there changes nothing. Removal ends a
 /// sleep in a mode that it leaves empty. The pseudo-mode means all common modes, now and later (R18–R20). O(log n), to base 64,
 /// of the loop's sources, and O(1) per mode, plus an epoll_ctl for a descriptor.
-/// Errors: -EINVAL: the source to be added is invalid; -EBADF; -EPERM: epoll does not take the
-/// descriptor, such as that of a regular file or a directory; -ELOOP: it is an epoll set that is nested too deeply; -ENOSPC;
-/// -ENOMEM; -ESHUTDOWN; -ECHILD.
+/// Errors: -EINVAL: the source to be added is invalid; -EBADF; -EPERM: epoll does not take the descriptor, such as that of a
+/// regular file or a directory; -ELOOP: it is an epoll set that is nested too deeply; -ENOSPC; -ENOMEM; -ESHUTDOWN; -ECHILD.
 RUNLOOP_EXPORT int runloop_add_source(runloop *loop, runloop_source *source, const char *mode);
 RUNLOOP_EXPORT int runloop_remove_source(runloop *loop, runloop_source *source, const char *mode);
 RUNLOOP_EXPORT bool runloop_contains_source(runloop *loop, runloop_source *source, const char *mode);

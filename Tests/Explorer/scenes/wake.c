@@ -207,34 +207,6 @@ static void make_modes(void) {
 SCENE(new_modes, "modes that another thread makes are found whole, or not at all",
       .threads = {look_for_new_mode, make_modes});
 
-/// Equal sources, and what adding each of them has given.
-static runloop_source *equals[2];
-static int errors[2];
-
-static bool are_equal(const void *info, const void *other_info) {
-    (void)info, (void)other_info;
-    return true;
-}
-
-static void add_first(void) {
-    set_up();
-    for (int i = 0; i < 2; i++)
-        EXPECT(runloop_source_create(&(runloop_source_config){.equal = are_equal}, &equals[i]) == 0);
-    meet();
-    errors[0] = runloop_add_source(loop, equals[0], "new");
-    part();
-}
-static void add_second(void) {
-    meet();
-    errors[1] = runloop_add_source(loop, equals[1], "new");
-    part();
-}
-static void one_is_refused(void) {
-    EXPECT(errors[0] || errors[1]);
-}
-SCENE(equals_of_new_mode, "of equal sources that two threads add to a new mode one is refused",
-      .threads = {add_first, add_second}, .at_rest = one_is_refused);
-
 //===-- dates --------------------------------------------------------------------------------------------------------===//
 
 static const int64_t FAR_NS = INT64_C(3600000000000);

@@ -41,10 +41,6 @@ static void take_ready(runloop_source *source, runloop_readiness reasons, void *
     OWN((void)!read(runloop_source_get_descriptor(source), &value, sizeof value));
 }
 
-static bool are_equal(const void *info, const void *other) {
-    return info == other;
-}
-
 static runloop_context context(void) {
     return (runloop_context){.retain = count_retain, .release = count_release, .describe = describe};
 }
@@ -101,14 +97,12 @@ static void come_back(runloop *loop, runloop_source *source) {
 }
 
 static void use_sources(runloop *loop, int descriptor) {
-    runloop_source_config config = {
-        .context = context(), .schedule = count_schedule, .cancel = count_cancel, .equal = are_equal};
+    runloop_source_config config = {.context = context(), .schedule = count_schedule, .cancel = count_cancel};
     runloop_descriptor_config descriptor_config = {.context = context(),
                                                    .descriptor = descriptor,
                                                    .events = RUNLOOP_READABLE,
                                                    .counter = true,
-                                                   .ready = take_ready,
-                                                   .equal = are_equal};
+                                                   .ready = take_ready};
     for (int kind = 0; kind < 2; kind++) {
         runloop_source *source = NULL;
         if (!good(kind ? runloop_descriptor_source_create(&descriptor_config, &source)

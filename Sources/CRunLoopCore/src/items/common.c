@@ -26,7 +26,7 @@ HOLDS_LOCK static int join_attached(runloop *loop, struct mode *mode, const stru
         struct item *item = items->items[passed];
         error = item_is_source(item) ? 0 : runloop__membership_add(loop, attachment_of(item), item, mode);
     }
-    // The last one did not join. None leaves its last mode by that.
+    // Roll back all but the failed one. Each still has another mode.
     for (; error && passed > 1; passed--) {
         struct item *item = items->items[passed - 2];
         if (!item_is_source(item))
@@ -57,8 +57,8 @@ HOLDS_LOCK static int declare(runloop *loop, const char *name, struct mode **dec
     return 0;
 }
 
-/// Without the lock. Sources join one at a time, since their `schedule` runs unlocked. One that the mode refuses (an equal one is there) is
-/// passed over, one that becomes common meanwhile joins by itself, and one for which memory runs out is missing.
+/// Without the lock. Sources join one at a time, since their `schedule` runs unlocked. One that becomes common meanwhile joins by
+/// itself, and one for which memory runs out is missing.
 static int join_sources(runloop *loop, struct mode *mode, const struct snapshot *items) {
     int error = 0;
     for (uint32_t i = 0; i < items->count; i++) {

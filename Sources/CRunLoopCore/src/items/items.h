@@ -56,7 +56,7 @@ struct runloop_observer {
 /// The thread. Notifies the mode's observers.
 void runloop__observers_notify(runloop *loop, struct mode *mode, runloop_activity activity);
 
-//===-- sources (source.c, source_modes.c) --------------------------------------------------------===//
+//===-- sources (source.c, source_modes.c) ---------------------------------------------------------------------------===//
 
 /// A source in a loop. Kept as long as the source, so that a signal handler may walk a source's attachments without a lock, and used
 /// again for another loop when the source has left this one.
@@ -110,7 +110,7 @@ HOLDS_LOCK struct source_attachment *runloop__source_attach(runloop_source *sour
 /// Calls `visit` with each loop that the source is in, locked; it may unlock and lock again.
 void runloop__source_each_loop(runloop_source *source, void (*visit)(runloop *, struct source_attachment *, void *),
                                void *context);
-/// Without the lock. Adds a source to a mode because both are common: 1, 0 if it is there or is no longer common, or
+/// Without the lock. Adds a source to a mode because both are common. Returns 1; 0 if it is there or is no longer common; or
 /// a negative errno.
 int runloop__source_join_common(runloop *loop, runloop_source *source, struct mode *mode);
 /// The source's deadline has changed, or a mode was joined: its modes' heaps have it, or none. -ENOMEM.

@@ -110,8 +110,12 @@ void *runloop_source_get_info(runloop_source *source) {
     return source ? source->item.info[0] : NULL;
 }
 
-void *runloop_source_get_info_of(runloop_source *source, void (*ready)(runloop_source *, runloop_readiness, void *)) {
-    return source && ready && is_descriptor_source(source) && source->ready == ready ? source->item.info[0] : NULL;
+void *runloop_source_get_info_of(runloop_source *source, void (*callback)(void)) {
+    if (!source || !callback)
+        return NULL;
+    bool is_made_with_it = is_descriptor_source(source) ? callback == (void (*)(void))source->ready
+                                                        : callback == (void (*)(void))source->perform;
+    return is_made_with_it ? source->item.info[0] : NULL;
 }
 
 int runloop_source_get_descriptor(runloop_source *source) {

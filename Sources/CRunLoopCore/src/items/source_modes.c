@@ -58,7 +58,7 @@ HOLDS_LOCK static void leave_mode(runloop *loop, struct source_attachment *place
     loop_lock(loop);
 }
 
-static void leave_mode_named(runloop *loop, runloop_source *source, struct mode *mode) {
+HOLDS_LOCK static void leave_mode_named(runloop *loop, runloop_source *source, struct mode *mode) {
     struct source_attachment *place = runloop__source_find(source, loop);
     struct membership *membership = place && mode ? membership_find(&place->attachment, mode) : NULL;
     if (membership)

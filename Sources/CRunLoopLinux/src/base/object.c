@@ -65,7 +65,7 @@ static void release(void *info) {
 }
 
 void *runloop__object_of(runloop_source *source, enum object_kind kind) {
-    struct object *object = runloop_source_get_info_of(source, ready);
+    struct object *object = runloop_source_get_info_of(source, (void (*)(void))ready);
     return object && object->class->kind == kind ? object : NULL;
 }
 

@@ -21,13 +21,6 @@ struct __CFRunLoop {
 
 enum { BUCKETS = 64 };
 
-// As in the core: other C libraries can't load that by dlopen.
-#if defined(__GNUC__) && defined(__GLIBC__)
-#define FAST_TLS __attribute__((tls_model("initial-exec")))
-#else
-#define FAST_TLS
-#endif
-
 static struct __CFRunLoop *buckets[BUCKETS] GUARDED_BY(table_lock);
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t ended_key;

@@ -4,6 +4,13 @@
 
 #include "base/base.h"
 
+// As in the core: other C libraries can't load that by dlopen.
+#if defined(__GNUC__) && defined(__GLIBC__)
+#define FAST_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define FAST_TLS
+#endif
+
 //===-- modes and loops (mode.c, loop.c) -----------------------------------------------------------------------------===//
 
 /// The name of the mode for a call of the core. NULL if it is no string. `cf__mode_name` is for additions: if the mode is new, it

@@ -8,36 +8,7 @@
 // the core's business as for any other source. What the kernel refuses to watch is in its modes all the same: the core source is paused, and
 // a signal or a deadline of its own has it called, to try again. No field says what is wanted: whoever made the source knows.
 
-#include "loop/loop.h"
-
-#include <errno.h>
-
-/// Stands for the locks of all sources; never defined.
-extern struct process_lock source_lock;
-
-struct __CFRunLoopSource {
-    struct cf_item item;
-    _Atomic(runloop_source *) core; ///< changes only in version 1, under lock; one reference, as in all items
-    struct process_lock lock;
-    int revivals GUARDED_BY(source_lock); ///< less the calls of `finalize`; -1: the core source is released
-    bool was_invalidated GUARDED_BY(source_lock);
-    _Atomic bool is_signalled; ///< version 1, whose signal calls nothing, unlike the core's (R72)
-    CFIndex order;
-    cf_ready_callback ready;      ///< of one that watches a descriptor, else NULL
-    _Atomic bool is_always_ready; ///< what it watches, which epoll can't: a regular file
-    union {
-        CFRunLoopSourceContext v0;
-        CFRunLoopSourceContext1 v1;
-    } context; ///< the first seven fields are the same in both
-};
-
-UNCHECKED static void take(CFRunLoopSourceRef source) TAKES(source_lock) {
-    process_lock(&source->lock);
-}
-
-UNCHECKED static void give(CFRunLoopSourceRef source) GIVES(source_lock) {
-    process_unlock(&source->lock);
-}
+#include "loop/source.h"
 
 CFTypeID CFRunLoopSourceGetTypeID(void) {
     return CF_TYPE_SOURCE;
@@ -71,10 +42,6 @@ static void revive(CFTypeRef object) {
     if (source->revivals++ < 0)
         runloop_source_retain(source->core);
     give(source);
-}
-
-static bool is_port(const struct __CFRunLoopSource *source) {
-    return source->context.v0.version != 0;
 }
 
 /// What two equal sources must have in common, whatever their `equal` returns. The offset of `perform` depends on the version.
@@ -143,18 +110,11 @@ static void schedule(runloop_source *core, runloop *loop, const char *mode, void
     call_with_loop(source->context.v0.schedule, loop, mode, source->context.v0.info);
 }
 
-static void cancel(runloop_source *core, runloop *loop, const char *mode, void *object) {
-    (void)core;
-    CFRunLoopSourceRef source = object;
-    call_with_loop(source->context.v0.cancel, loop, mode, source->context.v0.info);
-}
+_Thread_local FAST_TLS struct cf_removal cf__removal;
 
-/// The core calls this for any two sources that have an `equal`, even if it is not the same function. As in any set, equal sources must
-/// have equal hashes; without a `hash` they must have the same info.
-static bool are_equal(const void *object, const void *other) {
-    CFRunLoopSourceRef left = (CFRunLoopSourceRef)(uintptr_t)object, right = (CFRunLoopSourceRef)(uintptr_t)other;
-    return are_alike(left, right) && hash(left) == hash(right) &&
-           left->context.v0.equal(left->context.v0.info, right->context.v0.info);
+static void cancel(runloop_source *core, runloop *loop, const char *mode, void *object) {
+    CFRunLoopSourceRef source = cf__removal.core == core ? cf__removal.named : object;
+    call_with_loop(source->context.v0.cancel, loop, mode, source->context.v0.info);
 }
 
 static void release_context(void *object) {
@@ -180,8 +140,7 @@ static runloop_source *make_signalled(struct __CFRunLoopSource *source) {
                                            .order = cf__order(source->order),
                                            .perform = perform,
                                            .schedule = context->schedule ? schedule : NULL,
-                                           .cancel = context->cancel ? cancel : NULL,
-                                           .equal = context->equal ? are_equal : NULL};
+                                           .cancel = context->cancel ? cancel : NULL};
     runloop_source *core = NULL;
     return runloop_source_create(&config, &core) ? NULL : core;
 }
@@ -193,8 +152,7 @@ static runloop_source *make_port(struct __CFRunLoopSource *source, int port) {
                                                .descriptor = port < 0 ? -1 : port,
                                                .events = RUNLOOP_READABLE,
                                                .counter = port >= 0,
-                                               .ready = ready,
-                                               .equal = source->context.v1.equal ? are_equal : NULL};
+                                               .ready = ready};
     runloop_source *core = NULL;
     if (port >= 0 && runloop_descriptor_source_create(&config, &core) == 0)
         return core;
@@ -256,12 +214,7 @@ CFRunLoopSourceRef CFRunLoopSourceCreate(CFAllocatorRef allocator, CFIndex order
 
 //===-- watching -----------------------------------------------------------------------------------------------------===//
 
-static bool is_refusal(int error) {
-    return error == -EPERM || error == -ENOMEM || error == -ENOSPC;
-}
-
-/// The kernel has refused to watch. Called to try again, or because it is always ready; without memory for a deadline, in each iteration.
-static void try_again(CFRunLoopSourceRef source, int error) {
+void cf__source_try_again(CFRunLoopSourceRef source, int error) {
     enum { PAUSE_NS = 100000000 };
     source->is_always_ready |= error == -EPERM;
     if (error == -EPERM || runloop_source_set_deadline(source->core, runloop_now_ns() + PAUSE_NS))
@@ -275,23 +228,17 @@ void cf__source_watch(CFRunLoopSourceRef source, runloop_readiness conditions) {
     else if (!conditions || runloop_source_get_events(source->core) != conditions)
         error = runloop_source_set_events(source->core, conditions);
     if (is_refusal(error))
-        try_again(source, error);
+        cf__source_try_again(source, error);
 }
 
-//===-- in loops -----------------------------------------------------------------------------------------------------===//
+//===-- core sources -------------------------------------------------------------------------------------------------===//
 
-/// The core source, retained: in version 1 another thread may replace it.
-static runloop_source *copy_core(CFRunLoopSourceRef source) {
-    if (!is_port(source))
-        return runloop_source_retain(source->core);
-    take(source);
-    runloop_source *core = runloop_source_retain(source->core);
-    give(source);
-    return core;
+CFRunLoopSourceRef cf__source_of_core(runloop_source *core) {
+    CFRunLoopSourceRef source = runloop_source_get_info_of(core, (void (*)(void))perform);
+    return source ? source : runloop_source_get_info_of(core, (void (*)(void))ready);
 }
 
-/// Calls `getPort`, as each addition does, and replaces the core source if the descriptor has changed.
-static void refresh_port(CFRunLoopSourceRef source) WITHOUT(source_lock) {
+void cf__source_refresh_port(CFRunLoopSourceRef source) {
     const CFRunLoopSourceContext1 *context = &source->context.v1;
     int port = context->getPort ? context->getPort(context->info) : -1;
     runloop_source *old = NULL;
@@ -309,43 +256,7 @@ static void refresh_port(CFRunLoopSourceRef source) WITHOUT(source_lock) {
     runloop_source_release(old);
 }
 
-void CFRunLoopAddSource(CFRunLoopRef rl, CFRunLoopSourceRef source, CFRunLoopMode mode) {
-    runloop *loop = cf__core_of_loop(rl);
-    if (!loop || !CF_IS(source, CF_TYPE_SOURCE))
-        return;
-    CFRetain(source);
-    if (is_port(source))
-        refresh_port(source);
-    runloop_source *core = copy_core(source);
-    int error = runloop_add_source(loop, core, cf__mode_name(mode));
-    // Nobody is told, so it joins paused. If another thread has it watched meanwhile, that is undone until the next try.
-    if (source->ready && is_refusal(error)) {
-        runloop_source_set_events(core, 0);
-        runloop_add_source(loop, core, cf__mode_name(mode));
-        try_again(source, error);
-    }
-    runloop_source_release(core);
-    CFRelease(source);
-}
-
-void CFRunLoopRemoveSource(CFRunLoopRef rl, CFRunLoopSourceRef source, CFRunLoopMode mode) {
-    runloop *loop = cf__core_of_loop(rl);
-    if (!loop || !CF_IS(source, CF_TYPE_SOURCE))
-        return;
-    runloop_source *core = copy_core(source);
-    runloop_remove_source(loop, core, cf__mode_text(mode));
-    runloop_source_release(core);
-}
-
-Boolean CFRunLoopContainsSource(CFRunLoopRef rl, CFRunLoopSourceRef source, CFRunLoopMode mode) {
-    runloop *loop = cf__core_of_loop(rl);
-    if (!loop || !CF_IS(source, CF_TYPE_SOURCE))
-        return false;
-    runloop_source *core = copy_core(source);
-    bool contains = runloop_contains_source(loop, core, cf__mode_text(mode));
-    runloop_source_release(core);
-    return contains;
-}
+//===-- signals and the end ------------------------------------------------------------------------------------------===//
 
 void CFRunLoopSourceSignal(CFRunLoopSourceRef source) {
     if (!CF_IS(source, CF_TYPE_SOURCE))

@@ -222,13 +222,7 @@ extern "C" {
 extern "C" {
     pub fn runloop_source_get_info_of(
         source: *mut runloop_source,
-        ready: ::std::option::Option<
-            unsafe extern "C" fn(
-                source: *mut runloop_source,
-                reasons: runloop_readiness,
-                info: *mut ::std::os::raw::c_void,
-            ),
-        >,
+        callback: ::std::option::Option<unsafe extern "C" fn()>,
     ) -> *mut ::std::os::raw::c_void;
 }
 #[repr(C)]
@@ -466,12 +460,6 @@ pub struct runloop_source_config {
             info: *mut ::std::os::raw::c_void,
         ),
     >,
-    pub equal: ::std::option::Option<
-        unsafe extern "C" fn(
-            info: *const ::std::os::raw::c_void,
-            other_info: *const ::std::os::raw::c_void,
-        ) -> bool,
-    >,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -488,12 +476,6 @@ pub struct runloop_descriptor_config {
             reasons: runloop_readiness,
             info: *mut ::std::os::raw::c_void,
         ),
-    >,
-    pub equal: ::std::option::Option<
-        unsafe extern "C" fn(
-            info: *const ::std::os::raw::c_void,
-            other_info: *const ::std::os::raw::c_void,
-        ) -> bool,
     >,
     pub schedule: ::std::option::Option<
         unsafe extern "C" fn(

@@ -109,7 +109,6 @@ impl<T: AsFd + 'static> DescriptorSource<T> {
             counter: false,
             together: false,
             ready: Some(call::<T, F>),
-            equal: None,
             schedule: None,
             cancel: None,
             invalidated: None,

@@ -45,7 +45,6 @@ impl Source {
             perform: Some(call::<F>),
             schedule: None,
             cancel: None,
-            equal: None,
         };
         // SAFETY: the context is of the callback's type, as are `call` and `clear`.
         let raw = unsafe {
