@@ -172,7 +172,7 @@ WITH_MAN := core linux foreign diagnostics glib uv
 man: $(WITH_MAN:%=$(BUILD)/man/%) ## The man pages in build/man
 
 $(WITH_MAN:%=$(BUILD)/man/%): $(BUILD)/man/%: Tools/scripts/man-pages Tools/scripts/man-pages.awk Makefile README.md \
-    $(wildcard Sources/CRunLoop*/include/*.h Interop/Hosts/runloop-*.h Tests/Hosts/installed_*.c Sources/*/*.docc/*.md Sources/*/*.docc/*/*.md)
+    $(wildcard Sources/CRunLoop*/include/*.h Interop/Guests/CRunLoop*/include/*.h Interop/Hosts/runloop-*.h Interop/Tests/Hosts/installed_*.c Sources/*/*.docc/*.md Sources/*/*.docc/*/*.md)
 	@Tools/scripts/man-pages $* $@
 
 install-man-%: $(BUILD)/man/%
@@ -215,9 +215,9 @@ endef
 # Headers with the names of CoreFoundation's stand apart.
 FOLDER_cf := /runloop-cf/CoreFoundation
 
-CF := Sources/RunLoopCF
+CF := Compat/CoreFoundation/RunLoopCF
 LINUX := Sources/CRunLoopLinux
-FOREIGN := Sources/CRunLoopForeign
+FOREIGN := Interop/Guests/CRunLoopForeign
 DIAGNOSTICS := Sources/CRunLoopDiagnostics
 $(eval $(call library,cf,$(CF)))
 $(eval $(call library,linux,$(LINUX)))
@@ -374,7 +374,7 @@ coverage: ## Which lines of the C libraries their tests run, a table (FILE=timer
 soak: ## Every capability of the C libraries at once, all counts compared: HOURS=2, or SECONDS=90 (SEED=7, SANITIZE=address|thread)
 	@HOURS="$(HOURS)" SOAK_SECONDS="$(SECONDS)" Tests/bin/soak
 
-fuzz: ## New inputs for the targets of Tests/Fuzz, for SECONDS=60 each (NAMES="lines text", FAST=1)
+fuzz: ## New inputs for the targets of Tests/Proof/Fuzz, for SECONDS=60 each (NAMES="lines text", FAST=1)
 	@FAST="$(FAST)" SECONDS_EACH=$(or $(SECONDS),60) Tests/bin/fuzz run $(NAMES)
 
 sandboxed: ## The C tests in the filters of systemd's services and of Docker, under Landlock, without /proc (FILE="timer channels")
@@ -423,17 +423,17 @@ test-suites: test-python-asyncio test-python-suites test-cf-clients test-glib-su
 
 test-python-asyncio: ## All of CPython's own tests of asyncio, on the event loop of Interop/Bindings/python (PYTHON=python3.14): two minutes
 	@mkdir -p $(BUILD)/bindings/python
-	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run asyncio
+	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Interop/Tests/Bindings/python/run asyncio
 
 test-python-suites: ## Other projects' tests on asyncio's event loop and on that of Interop/Bindings/python (FOLDERS="uvloop anyio"): twenty minutes
 	@mkdir -p $(BUILD)/bindings/python
-	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run suites $(FOLDERS)
+	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Interop/Tests/Bindings/python/run suites $(FOLDERS)
 
 stress-bindings: ## Stresses the bindings for SECONDS=600, each under its language's checks (FOLDERS="cpp go")
 	@STRESS=$(or $(SECONDS),600) Tests/bin/bindings $(FOLDERS)
 
 test-servers: ## The example servers, with real clients
-	$(call logged,Tests/bin/part servers python3 -- Tests/ExampleTests/servers.py)
+	$(call logged,Tests/bin/part servers python3 -- Tests/Examples/servers.py)
 
 test-growth: ## Checks how the cost of each operation grows with the number of items (needs valgrind)
 	$(call logged,Tests/bin/part growth python3 valgrind -- Tests/bin/growth)
@@ -453,10 +453,10 @@ test-foundation: ## Programs written for Foundation, on this library and on Foun
 sanitize: ## The C tests under sanitizers and with random delays in the core, the Swift tests under sanitizers
 	Tests/bin/sanitize
 
-explore: ## Tries the core under every order of events that a few deviations lead to: Tests/Explorer
+explore: ## Tries the core under every order of events that a few deviations lead to: Tests/Proof/Explorer
 	@Tests/bin/explore
 
-mutants: ## Breaks the core in each place of Tests/Explorer/mutants.txt, which the explorer must notice; takes half an hour
+mutants: ## Breaks the core in each place of Tests/Proof/Explorer/mutants.txt, which the explorer must notice; takes half an hour
 	@Tests/bin/mutants
 
 #-- the differential suite --------------------------------------------------------------------------------------------
@@ -492,7 +492,7 @@ bench-linux: ## Signals, children, files, ports and streams, beside libuv and GL
 
 bench-asyncio: ## The event loop of Interop/Bindings/python beside asyncio's own (REPS=7 W="ready echo"); libraries from PyPI
 	@mkdir -p $(BUILD)/bindings/python
-	@OUT=$(abspath $(BUILD))/bindings/python Tests/Bindings/python/run environment
+	@OUT=$(abspath $(BUILD))/bindings/python Interop/Tests/Bindings/python/run environment
 	@W="$(W)" $(BUILD)/bindings/python/venv/bin/python Benchmarks/asyncio/measure $(REPS)
 
 bench-hosts: ## A window in GTK, Qt and SDL with our loop and Foundation's on its thread, under Xvfb; PUBLISH=1 writes docs/bench/toolkits.md
@@ -511,7 +511,7 @@ lint: ## Formats, headers, warnings as errors, what the library exports
 
 format: ## Formats all C and Swift files in place
 	git ls-files '*.c' '*.h' | xargs clang-format -i
-	swift-format format --in-place --recursive Package*.swift Sources Tests Examples
+	swift-format format --in-place --recursive Package*.swift Sources Compat Simulation Interop Packaging Tests Examples
 
 docs: ## The documentation of every product in build/docs; checks that each public symbol has a comment and all code compiles
 	@Tools/scripts/docs

@@ -100,7 +100,7 @@ let package = Package(
         .target(
             name: "CRunLoopForeign",
             dependencies: ["CRunLoopCore"],
-            path: "Sources/CRunLoopForeign",
+            path: "Interop/Guests/CRunLoopForeign",
             sources: ["src"],
             publicHeadersPath: "include",
             cSettings: [.define("_GNU_SOURCE"), .define("RUNLOOP_DEBUG", .when(configuration: .debug))]
@@ -108,7 +108,7 @@ let package = Package(
         .target(
             name: "CRunLoopMainQueue",
             dependencies: ["CRunLoopCore"],
-            path: "Sources/CRunLoopMainQueue",
+            path: "Compat/GLib/CRunLoopMainQueue",
             sources: ["src"],
             publicHeadersPath: "include",
             cSettings: [.define("_GNU_SOURCE")]
@@ -116,7 +116,7 @@ let package = Package(
         .target(
             name: "RunLoopKitForeign",
             dependencies: ["RunLoopKit", "RunLoopKitCLibrary", "CRunLoopForeign"],
-            path: "Sources/RunLoopKitForeign",
+            path: "Interop/Guests/RunLoopKitForeign",
             swiftSettings: librarySettings
         ),
         .target(
@@ -147,7 +147,7 @@ let package = Package(
         // The clocks, dice and locks of a thread whose time is a test's.
         .target(
             name: "CRunLoopSimulation",
-            path: "Sources/CRunLoopSimulation",
+            path: "Simulation/CRunLoopSimulation",
             sources: ["src"],
             publicHeadersPath: "include"
         ),
@@ -165,33 +165,33 @@ let package = Package(
                 "RunLoopKit", "RunLoopKitCLibrary", "RunLoopKitLinux", "RunLoopKitTasks", "RunLoopKitTesting",
                 "CRunLoopCore", "CRunLoopExecutors", "CRunLoopSimulation",
             ],
-            path: "Sources/RunLoopKitSimulation",
+            path: "Simulation/RunLoopKitSimulation",
             swiftSettings: librarySettings
         ),
         .target(
             name: "RunLoopKitSimulationTesting",
             dependencies: ["RunLoopKit", "RunLoopKitSimulation"],
-            path: "Sources/RunLoopKitSimulationTesting",
+            path: "Simulation/RunLoopKitSimulationTesting",
             swiftSettings: librarySettings
         ),
         // Foundation's run loop by name and signature: programs are ported by changing the import.
         .target(
             name: "RunLoopKitFoundationCompat",
             dependencies: ["RunLoopKit"],
-            path: "Sources/RunLoopKitFoundationCompat",
+            path: "Compat/Foundation/RunLoopKitFoundationCompat",
             swiftSettings: librarySettings
         ),
         // Not the above: for programs that have Foundation, and keep it.
         .target(
             name: "RunLoopKitFoundation",
             dependencies: ["RunLoopKit", "RunLoopKitGLib", "CRunLoopForeign"],
-            path: "Sources/RunLoopKitFoundation",
+            path: "Compat/Foundation/RunLoopKitFoundation",
             swiftSettings: librarySettings
         ),
         .target(
             name: "RunLoopKitGLib",
             dependencies: ["RunLoopKit", "RunLoopKitCLibrary"],
-            path: "Sources/RunLoopKitGLib",
+            path: "Compat/GLib/RunLoopKitGLib",
             swiftSettings: librarySettings
         ),
         // The guided tour, `make run`. Clients of the package do not get it.
@@ -262,7 +262,7 @@ let package = Package(
         .executableTarget(
             name: "async-main-program",
             dependencies: ["RunLoopKit", "RunLoopKitMainActor"],
-            path: "Tests/ExecutorPrograms/AsyncMain",
+            path: "Tests/Kit/ExecutorPrograms/AsyncMain",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
@@ -271,44 +271,44 @@ let package = Package(
                 "RunLoopKit", "RunLoopKitDiagnostics", "RunLoopKitLinux", "RunLoopKitSingleThread", "RunLoopKitTesting",
                 "ForkedChild", "AllocationCount",
             ],
-            path: "Tests/ExecutorPrograms/SingleThread",
+            path: "Tests/Kit/ExecutorPrograms/SingleThread",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "synchronous-main-program",
             dependencies: ["RunLoopKit", "RunLoopKitLinux", "RunLoopKitSingleThread"],
-            path: "Tests/ExecutorPrograms/SynchronousMain",
+            path: "Tests/Kit/ExecutorPrograms/SynchronousMain",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "foundation-main-program",
             dependencies: ["RunLoopKit", "RunLoopKitSingleThread"],
-            path: "Tests/ExecutorPrograms/FoundationMain",
+            path: "Tests/Kit/ExecutorPrograms/FoundationMain",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "simulation-program",
             dependencies: ["RunLoopKit", "RunLoopKitLinux", "RunLoopKitSimulation", "AllocationCount"],
-            path: "Tests/ExecutorPrograms/Simulation",
+            path: "Tests/Kit/ExecutorPrograms/Simulation",
             swiftSettings: swiftSettings
         ),
-        .target(name: "AllocationCount", path: "Tests/ExecutorPrograms/AllocationCount", publicHeadersPath: "include"),
-        .target(name: "DeafRuntime", path: "Tests/ExecutorPrograms/DeafRuntime", publicHeadersPath: "include"),
+        .target(name: "AllocationCount", path: "Tests/Kit/ExecutorPrograms/AllocationCount", publicHeadersPath: "include"),
+        .target(name: "DeafRuntime", path: "Tests/Kit/ExecutorPrograms/DeafRuntime", publicHeadersPath: "include"),
         .executableTarget(
             name: "fallback-program",
             dependencies: ["RunLoopKit", "RunLoopKitSingleThread", "DeafRuntime"],
-            path: "Tests/ExecutorPrograms/Fallback",
+            path: "Tests/Kit/ExecutorPrograms/Fallback",
             swiftSettings: swiftSettings
         ),
         // How the tests fork.
-        .target(name: "ForkedChild", path: "Tests/ForkedChild", swiftSettings: swiftSettings),
+        .target(name: "ForkedChild", path: "Tests/Kit/ForkedChild", swiftSettings: swiftSettings),
         .testTarget(
             name: "RunLoopKitTests",
             dependencies: [
                 "RunLoopKit", "RunLoopKitLinux", "RunLoopKitDiagnostics", "RunLoopKitTesting", "CRunLoopCore",
                 "ForkedChild",
             ],
-            path: "Tests/RunLoopKitTests",
+            path: "Tests/Kit/RunLoopKitTests",
             swiftSettings: swiftSettings
         ),
         .testTarget(
@@ -317,38 +317,38 @@ let package = Package(
                 "ForkedChild", "RunLoopKit", "RunLoopKitLinux", "RunLoopKitSimulation", "RunLoopKitSimulationTesting",
                 "chat", "PlantedChat", "scale-out", "PlantedScaleOut", "tour", "PlantedTour",
             ],
-            path: "Tests/SimulationTests",
+            path: "Simulation/Tests/SimulationTests",
             swiftSettings: swiftSettings
         ),
         // The servers of Examples, each with one file that has a bug.
         .target(
             name: "PlantedChat",
             dependencies: ["RunLoopKit", "RunLoopKitLinux"],
-            path: "Tests/PlantedServers/Chat",
+            path: "Simulation/Tests/PlantedServers/Chat",
             swiftSettings: swiftSettings
         ),
         .target(
             name: "PlantedScaleOut",
             dependencies: ["RunLoopKit", "RunLoopKitLinux"],
-            path: "Tests/PlantedServers/ScaleOut",
+            path: "Simulation/Tests/PlantedServers/ScaleOut",
             swiftSettings: swiftSettings
         ),
         .target(
             name: "PlantedTour",
             dependencies: ["RunLoopKit"],
-            path: "Tests/PlantedServers/Tour",
+            path: "Simulation/Tests/PlantedServers/Tour",
             swiftSettings: swiftSettings
         ),
         .testTarget(
             name: "FoundationCompatTests",
             dependencies: ["RunLoopKitFoundationCompat", "RunLoopKit", "RunLoopKitTesting", "ForkedChild"],
-            path: "Tests/FoundationCompatTests",
+            path: "Compat/Foundation/Tests/FoundationCompatTests",
             swiftSettings: swiftSettings
         ),
         .testTarget(
             name: "RunLoopKitForeignTests",
             dependencies: ["RunLoopKitForeign", "RunLoopKit", "RunLoopKitTesting"],
-            path: "Tests/RunLoopKitForeignTests",
+            path: "Interop/Tests/RunLoopKitForeignTests",
             swiftSettings: swiftSettings
         ),
         // What must run on the initial thread: Swift Testing cannot, synchronous XCTest methods do.
@@ -357,7 +357,7 @@ let package = Package(
             dependencies: [
                 "RunLoopKit", "RunLoopKitLinux", "RunLoopKitDiagnostics", "RunLoopKitFoundation", "RunLoopKitTesting",
             ],
-            path: "Tests/MainThreadTests",
+            path: "Tests/Kit/MainThreadTests",
             swiftSettings: swiftSettings
         ),
     ],
@@ -366,5 +366,5 @@ let package = Package(
 
 #if !os(Linux)
 // What is built elsewhere: libraries that are empty there, for packages that depend on this one. The programs and tests use the system.
-package.targets.removeAll { $0.path?.hasPrefix("Sources/") != true }
+package.targets.removeAll { $0.path?.hasPrefix("Examples/") == true || $0.path?.split(separator: "/").contains("Tests") == true }
 #endif

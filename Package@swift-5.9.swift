@@ -62,7 +62,7 @@ let package = Package(
         .target(
             name: "CRunLoopForeign",
             dependencies: ["CRunLoopCore"],
-            path: "Sources/CRunLoopForeign",
+            path: "Interop/Guests/CRunLoopForeign",
             sources: ["src"],
             publicHeadersPath: "include",
             cSettings: [.define("_GNU_SOURCE"), .define("RUNLOOP_DEBUG", .when(configuration: .debug))]
@@ -70,13 +70,13 @@ let package = Package(
         .target(
             name: "CRunLoopMainQueue",
             dependencies: ["CRunLoopCore"],
-            path: "Sources/CRunLoopMainQueue",
+            path: "Compat/GLib/CRunLoopMainQueue",
             sources: ["src"],
             publicHeadersPath: "include",
             cSettings: [.define("_GNU_SOURCE")]
         ),
         // A sentence.
-        .target(name: "RunLoopKit", path: "Sources/OlderToolchains"),
+        .target(name: "RunLoopKit", path: "Packaging/OlderToolchains"),
     ],
     cLanguageStandard: .gnu11
 )

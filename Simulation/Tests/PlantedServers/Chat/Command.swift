@@ -1,0 +1,1 @@
+../../../../Examples/Chat/Command.swift

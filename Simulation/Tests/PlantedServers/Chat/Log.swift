@@ -1,0 +1,1 @@
+../../../../Examples/Chat/Log.swift

@@ -1,0 +1,1 @@
+../../../../Examples/ScaleOut/Counters.swift

@@ -1,0 +1,1 @@
+../../../../Examples/ScaleOut/Socket.swift

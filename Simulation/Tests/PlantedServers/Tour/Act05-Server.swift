@@ -1,0 +1,1 @@
+../../../../Examples/Tour/Act05-Server.swift

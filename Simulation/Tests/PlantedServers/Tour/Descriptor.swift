@@ -1,0 +1,1 @@
+../../../../Examples/Tour/Descriptor.swift

@@ -1,0 +1,1 @@
+../../../../Examples/Tour/Thread.swift

@@ -1,1 +1,0 @@
-../../../GLibHost/Sources/CGLib/glib_headers.h

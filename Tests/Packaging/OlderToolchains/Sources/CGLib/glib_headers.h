@@ -1,0 +1,1 @@
+../../../../../Compat/GLib/Tests/CGLib/glib_headers.h

@@ -1,1 +1,0 @@
-../../../Examples/Chat/Options.swift

@@ -1,1 +1,0 @@
-../../../Examples/ScaleOut/Worker.swift

@@ -1,1 +1,0 @@
-../../../Examples/Tour/Act05-Reader.swift

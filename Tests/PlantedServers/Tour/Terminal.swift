@@ -1,1 +1,0 @@
-../../../Examples/Tour/Terminal.swift

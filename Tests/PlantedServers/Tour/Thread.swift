@@ -1,1 +1,0 @@
-../../../Examples/Tour/Thread.swift
