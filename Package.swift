@@ -292,7 +292,8 @@ let package = Package(
             path: "Tests/Kit/ExecutorPrograms/Simulation",
             swiftSettings: swiftSettings
         ),
-        .target(name: "AllocationCount", path: "Tests/Kit/ExecutorPrograms/AllocationCount", publicHeadersPath: "include"),
+        .target(
+            name: "AllocationCount", path: "Tests/Kit/ExecutorPrograms/AllocationCount", publicHeadersPath: "include"),
         .target(name: "DeafRuntime", path: "Tests/Kit/ExecutorPrograms/DeafRuntime", publicHeadersPath: "include"),
         .executableTarget(
             name: "fallback-program",
@@ -366,5 +367,7 @@ let package = Package(
 
 #if !os(Linux)
 // What is built elsewhere: libraries that are empty there, for packages that depend on this one. The programs and tests use the system.
-package.targets.removeAll { $0.path?.hasPrefix("Examples/") == true || $0.path?.split(separator: "/").contains("Tests") == true }
+package.targets.removeAll {
+    $0.path?.hasPrefix("Examples/") == true || $0.path?.split(separator: "/").contains("Tests") == true
+}
 #endif

@@ -65,9 +65,13 @@ package struct CodePlace: Hashable, CustomStringConvertible {
     package static func isOurs(_ path: [Substring]) -> Bool {
         // A sanitizer stands between a program and libc, and has notes of its lines as well.
         if path.contains("sanitizer_common") { return true }
-        guard let sources = path.lastIndex(of: "Sources"), path.indices.contains(sources + 1) else { return false }
-        return path[sources + 1].hasPrefix("RunLoopKit") || path[sources + 1].hasPrefix("CRunLoop")
+        return zip(path, path.dropFirst()).contains { parent, folder in
+            foldersOfModules.contains(parent) && (folder.hasPrefix("RunLoopKit") || folder.hasPrefix("CRunLoop"))
+        }
     }
+
+    /// Where the folders of this library's modules are.
+    private static let foldersOfModules: Set<Substring> = ["Sources", "Simulation", "Guests", "Foundation", "GLib"]
 
     /// The file, by the folders that it is in, and the line. `nil` if the program was stripped of these.
     package var source: (path: [Substring], line: UInt32)? { functions.first.flatMap(source(of:)) }
