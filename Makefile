@@ -487,7 +487,7 @@ bench-smoke: ## Runs each benchmark briefly, to check that all still work
 bench-tasks: ## Swift concurrency on RunLoopKitSingleThread and on the runtime's executors (REPS=7); PUBLISH=1 writes docs/bench/tasks.md
 	@Benchmarks/tasks/measure $(REPS) $(if $(PUBLISH),--publish)
 
-bench-linux: ## Signals, children, files, ports and streams, beside libuv and GLib (REPS=7); PUBLISH=1 writes docs/bench/linux.md
+bench-linux: ## Signals, children, files, posts and streams, beside libuv and GLib (REPS=7); PUBLISH=1 writes docs/bench/linux.md
 	@Benchmarks/linux/measure $(REPS) $(if $(PUBLISH),--publish)
 
 bench-asyncio: ## The event loop of Interop/Bindings/python beside asyncio's own (REPS=7 W="ready echo"); libraries from PyPI

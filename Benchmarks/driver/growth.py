@@ -112,7 +112,6 @@ OPERATIONS = [
     Operation("sources signalled, one performed", "signalled sources", "log", most=100000),
     Operation("signal", "signal sources, all served", "linear", **OF_LINUX),
     Operation("counter", "counters", "flat", **OF_LINUX),
-    Operation("port message", "ports", "log", **OF_LINUX),
     Operation("channel message", "channels with two descriptors each", "flat", **OF_LINUX),
     Operation("line received", "inputs with two descriptors each", "flat", **OF_LINUX),
     Operation("line sent", "outputs with two descriptors each", "flat", **OF_LINUX),

@@ -1,4 +1,4 @@
-// linux.c — what CRunLoopLinux serves, beside N of its kind: a signal, a number that was added, a message of a port and of a channel, a
+// linux.c — what CRunLoopLinux serves, beside N of its kind: a signal, a number that was added, a message of a channel, a
 // line that came, and one that is sent. Each is made to happen and served by one iteration.
 
 #define _GNU_SOURCE // pipe2
@@ -77,30 +77,6 @@ static void prepare_counters(size_t count) {
 
 static void count_and_serve(void) {
     runloop_counter_add(last_counter, 1);
-    growth_iterate();
-}
-
-//===-- ports --------------------------------------------------------------------------------------------------------===//
-
-static runloop_port *last_port;
-
-static void receive_message(runloop_port *port, const runloop_message *message, void *info) {
-    (void)port, (void)message, (void)info;
-    served++;
-}
-
-static void make_port(void) {
-    runloop_port_config config = {.receive = receive_message};
-    growth_check(runloop_port_create(growth_loop, &config, &last_port) == 0, "port");
-    add(last_port);
-}
-
-static void prepare_ports(size_t count) {
-    repeat(count, make_port);
-}
-
-static void send_to_port_and_serve(void) {
-    runloop_port_send(last_port, "message", 7, 0);
     growth_iterate();
 }
 
@@ -187,7 +163,6 @@ static void take_line(void) {
 const struct growth growth_of_linux[] = {
     {"signal", prepare_signals, NULL, signal_and_serve, expect_more},
     {"counter", prepare_counters, NULL, count_and_serve, expect_more},
-    {"port message", prepare_ports, NULL, send_to_port_and_serve, expect_more},
     {"channel message", prepare_channels, NULL, send_through_channel_and_serve, expect_more},
     {"line received", prepare_inputs, NULL, write_line_and_serve, expect_more},
     {"line sent", prepare_outputs, NULL, send_line, take_line},

@@ -1,18 +1,15 @@
-// roundtrip.c — W14: a round trip between two threads with a loop each, by posts and by requests to a port. `roundtrip port 100000` prints
-// nanoseconds per round trip.
+// roundtrip.c — W14: a round trip between two threads with a loop each, by posts. `roundtrip post 100000` prints nanoseconds per round trip.
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runloop_linux.h"
+#include "runloop.h"
 
 static runloop *here, *there;
-static runloop_port *port, *asker;
 static sem_t is_ready;
 static long left;
 
@@ -38,29 +35,6 @@ static void post_back(void *unused) {
     check(runloop_post(here, RUNLOOP_DEFAULT_MODE, post_there, NULL, NULL));
 }
 
-//===-- requests -----------------------------------------------------------------------------------------------------===//
-
-static void ask(void);
-
-static void replied(const runloop_reply *reply, void *unused) {
-    (void)unused;
-    check(reply->result);
-    if (left-- == 0)
-        runloop_stop(here);
-    else
-        ask();
-}
-
-static void ask(void) {
-    const runloop_request_config config = {.asker = asker, .replied = replied};
-    check(runloop_port_request(port, "text", 4, &config, NULL));
-}
-
-static void receive(runloop_port *receiver, const runloop_message *message, void *unused) {
-    (void)receiver, (void)unused;
-    check(runloop_request_reply(message->request, message->bytes, message->length));
-}
-
 //===-- the two threads ----------------------------------------------------------------------------------------------===//
 
 static void keep(runloop_source *source, void *unused) {
@@ -78,26 +52,18 @@ static void keep_mode(void) {
 static void *serve(void *unused) {
     there = runloop_current();
     keep_mode();
-    const runloop_port_config config = {.receive = receive};
-    check(runloop_port_create(there, &config, &port));
-    check(runloop_add_source(there, port, RUNLOOP_DEFAULT_MODE));
     sem_post(&is_ready);
     runloop_run();
-    runloop_source_release(port);
     return unused;
 }
 
 int main(int count, char **arguments) {
-    if (count != 3)
+    if (count != 3 || strcmp(arguments[1], "post") != 0)
         return 2;
-    bool by_port = strcmp(arguments[1], "port") == 0;
     left = atol(arguments[2]);
     double trips = (double)left;
     here = runloop_current();
     keep_mode();
-    const runloop_port_config config = {0};
-    check(runloop_port_create(here, &config, &asker));
-    check(runloop_add_source(here, asker, RUNLOOP_DEFAULT_MODE));
     sem_init(&is_ready, 0, 0);
     pthread_t thread;
     if (pthread_create(&thread, NULL, serve, NULL) != 0)
@@ -105,10 +71,7 @@ int main(int count, char **arguments) {
     while (sem_wait(&is_ready) != 0)
         continue;
     int64_t begin = runloop_get_now_ns(NULL);
-    if (by_port)
-        ask();
-    else
-        post_there(NULL);
+    post_there(NULL);
     runloop_run();
     printf("%.0f\n", (double)(runloop_get_now_ns(NULL) - begin) / trips);
     runloop_stop(there);

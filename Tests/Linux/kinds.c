@@ -45,11 +45,6 @@ static void expect_refused(runloop_source *other) {
     EXPECT_EQ(runloop_output_flush(other), -EINVAL);
     EXPECT_EQ(runloop_output_finish(other), -EINVAL);
     EXPECT_EQ(runloop_output_set_deadline(other, 1), -EINVAL);
-    EXPECT_EQ(runloop_port_send(other, "a", 1, 0), -EINVAL);
-    EXPECT_EQ(runloop_port_request_and_wait(other, "a", 1, 0, NULL, NULL), -EINVAL);
-    EXPECT_EQ(runloop_port_cancel(other, 1), -EINVAL);
-    EXPECT_EQ(runloop_port_get_count(other), 0);
-    EXPECT(!runloop_port_is_valid(other) && !runloop_port_get_loop(other));
     EXPECT_EQ(runloop_shutdown_add_work(other, 0, free, NULL, NULL), -EINVAL);
     EXPECT_EQ(runloop_signal_get_number(other), 0);
     EXPECT(!runloop_signal_is_caught(other));

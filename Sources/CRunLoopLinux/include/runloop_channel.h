@@ -11,7 +11,6 @@
 #define RUNLOOP_CHANNEL_H
 #ifdef __linux__
 #include "runloop.h"
-#include "runloop_port.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +31,15 @@ typedef struct runloop_channel_message {
     size_t descriptor_count; ///< Of them.
     runloop_call *call;      ///< If a reply is awaited, else NULL. The call-out has the only reference.
 } runloop_channel_message;
+
+/// The answer to a request.
+typedef struct runloop_reply {
+    /// 0: the reply is in `bytes`. -EPIPE: the channel has ended before it replied. -ENOMSG: the call was dropped, its last reference
+    /// released without a reply. -ETIMEDOUT: the deadline has passed.
+    int32_t result;
+    const void *bytes; ///< Aligned for any type: during the call. NULL if `length` is 0.
+    size_t length;     ///< Of them.
+} runloop_reply;
 
 /// The process at the other end.
 typedef struct runloop_peer {
@@ -117,8 +125,7 @@ typedef struct runloop_channel_request_config {
     /// Until when a reply is awaited, by the clock of the loop that the channel is in; RUNLOOP_NEVER, or 0: no deadline. It is the deadline
     /// of the source (runloop_source_set_deadline), and kept in the modes of that.
     int64_t deadline_ns;
-    /// Once, on the loop's thread. `result` of the reply is 0; -EPIPE: the channel has ended; -ENOMSG: the call was dropped; -ETIMEDOUT. The
-    /// descriptors of a reply are as in runloop_channel_message. May be NULL.
+    /// Once, on the loop's thread. The descriptors of a reply are as in runloop_channel_message. May be NULL.
     void (*RUNLOOP_SENDABLE replied)(const runloop_reply *reply, int *descriptors, size_t descriptor_count, void *info);
     /// Instead, if the channel is invalidated or freed before, or the request cancelled, on that thread. May be NULL. Neither is called after
     /// an error.

@@ -1,81 +1,9 @@
-// message_works.c — ports and channels: messages and requests between the loops, and from threads without one.
+// message_works.c — channels: messages and requests between the loops, and from threads without one.
 #include <sys/socket.h>
 
 #include "soak.h"
 
 enum { UNDER_WAY = 8 };
-
-//===-- ports --------------------------------------------------------------------------------------------------------===//
-
-static runloop_port *ports[PLACES];
-static _Atomic int asked[PLACES]; ///< requests under way
-static struct count messages = {.name = "messages of ports"}, requests = {.name = "requests of ports"};
-
-static void receive(runloop_port *port, const runloop_message *message, void *info) {
-    (void)port, (void)info;
-    if (message->request) {
-        int error = runloop_request_reply(message->request, message->bytes, message->length);
-        if (error)
-            complain("a reply of a port", error);
-    } else {
-        take(&messages, 1);
-    }
-}
-
-static void ask(struct place *place);
-
-static void take_reply(const runloop_reply *reply, void *info) {
-    struct place *place = info;
-    uint64_t sent;
-    if (reply->result || reply->length != sizeof sent)
-        complain("a request of a port", reply->result);
-    take(&requests, 1);
-    asked[place->index]--;
-    ask(place);
-}
-
-static void ask(struct place *place) {
-    while (!is_over && asked[place->index] < UNDER_WAY) {
-        runloop_request_config config = {.asker = ports[place->index], .replied = take_reply, .info = place};
-        uint64_t number = place->seed;
-        asked[place->index]++;
-        give(&requests, 1);
-        int error = runloop_port_request(ports[place_after(place)->index], &number, sizeof number, &config, NULL);
-        if (!error)
-            continue;
-        asked[place->index]--;
-        take(&requests, 1);
-        if (error != -EAGAIN)
-            complain("the sending of a request", error);
-        return;
-    }
-}
-
-static void begin_ports(void) {
-    for (int p = 0; p < PLACES; p++) {
-        MUST(runloop_port_create(places[p].loop, &(runloop_port_config){.receive = receive}, &ports[p]) == 0);
-        MUST(runloop_add_source(places[p].loop, ports[p], MODE) == 0);
-    }
-}
-
-static void send_messages(unsigned *seed) {
-    runloop_port *port = ports[dice(seed, PLACES)];
-    for (int i = 0; i < 16; i++) {
-        give(&messages, 1);
-        int error = runloop_port_send(port, seed, sizeof *seed, 0);
-        if (!error)
-            continue;
-        take(&messages, 1);
-        if (error != -EAGAIN)
-            complain("the sending of a message", error);
-        return;
-    }
-}
-
-static void end_ports(void) {
-    for (int p = 0; p < PLACES; p++)
-        end_source(&ports[p]);
-}
 
 //===-- channels -----------------------------------------------------------------------------------------------------===//
 
@@ -163,7 +91,6 @@ static void end_channels(void) {
 }
 
 const struct work message_works[] = {
-    {"ports", begin_ports, send_messages, ask, end_ports, {&messages, &requests}},
     {"channels", begin_channels, send_packets, call, end_channels, {&packets, &calls}},
     {0},
 };

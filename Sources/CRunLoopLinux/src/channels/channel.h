@@ -5,8 +5,8 @@
 #include <errno.h>
 
 #include "base/object.h"
-#include "base/requests.h"
 #include "channels/packet.h"
+#include "channels/requests.h"
 #include "runloop_list.h"
 
 /// A packet that waits for the other end to read.

@@ -1,85 +1,9 @@
-// message_scenarios.c — ports between threads, channels between processes.
+// message_scenarios.c — channels between processes.
 #include "faults.h"
 #include "runloop_linux.h"
 
 static _Atomic int calls;
 static _Atomic int late_error;
-
-//===-- ports --------------------------------------------------------------------------------------------------------===//
-
-static void receive(runloop_port *port, const runloop_message *message, void *info) {
-    (void)port, (void)info;
-    calls += message->length == 5;
-    if (!message->request)
-        return;
-    int error = runloop_request_reply(message->request, "hello", 5);
-    late_error = error ? error : late_error;
-}
-
-static void count_reply(const runloop_reply *reply, void *info) {
-    (void)info;
-    if (reply->result)
-        late_error = reply->result;
-    else
-        calls += 10;
-}
-
-static int make_port(runloop_port **port) {
-    runloop *loop = runloop_current();
-    int error = loop ? runloop_port_create(loop, &(runloop_port_config){.receive = receive}, port) : -ENOMEM;
-    return error ? error : runloop_add_source(loop, *port, MODE);
-}
-
-static enum outcome messages_to_a_port(void) {
-    SOURCE port = NULL;
-    calls = late_error = 0;
-    begin_faults();
-    TRY(make_port(&port));
-    for (int i = 0; i < 3; i++)
-        TRY(runloop_port_send(port, "hello", 5, 0));
-    RUN_UNTIL(calls == 3);
-    return outcome_of(calls == 3, late_error);
-}
-
-static enum outcome a_request_of_a_port(void) {
-    SOURCE port = NULL;
-    SOURCE asker = NULL;
-    uint64_t id;
-    calls = late_error = 0;
-    begin_faults();
-    TRY(make_port(&port));
-    TRY(make_port(&asker));
-    runloop_request_config config = {
-        .asker = asker, .deadline_ns = runloop_now_ns() + 2 * SECOND, .replied = count_reply};
-    TRY(runloop_port_request(port, "hello", 5, &config, &id));
-    RUN_UNTIL(calls == 11 || late_error);
-    return outcome_of(calls == 11, late_error);
-}
-
-static void *ask_and_wait(void *port) {
-    void *reply = NULL;
-    size_t length = 0;
-    int error = runloop_port_request_and_wait(port, "hello", 5, runloop_now_ns() + 2 * SECOND, &reply, &length);
-    late_error = error ? error : late_error;
-    calls += length == 5 ? 10 : 0;
-    free(reply);
-    calls += 100;
-    return NULL;
-}
-
-static enum outcome a_request_of_a_thread(void) {
-    SOURCE port = NULL;
-    pthread_t thread;
-    calls = late_error = 0;
-    begin_faults();
-    TRY(make_port(&port));
-    TRY(-pthread_create(&thread, NULL, ask_and_wait, port));
-    int64_t end_ns = runloop_now_ns() + 3 * SECOND;
-    while (calls < 100 && runloop_now_ns() < end_ns)
-        runloop_run_in_mode(MODE, 20 * MS, true);
-    pthread_join(thread, NULL);
-    return outcome_of(calls == 111, late_error);
-}
 
 //===-- channels -----------------------------------------------------------------------------------------------------===//
 
@@ -211,13 +135,7 @@ static enum outcome a_channel_that_connects(void) {
 }
 
 const struct scenario message_scenarios[] = {
-    {"messages to a port", messages_to_a_port},
-    {"a request of a port", a_request_of_a_port},
-    {"a request of a thread", a_request_of_a_thread},
-    {"messages of a channel", messages_of_a_channel},
-    {"a large message", a_large_message},
-    {"descriptors of a channel", descriptors_of_a_channel},
-    {"a request of a channel", a_request_of_a_channel},
-    {"a channel that connects", a_channel_that_connects},
-    {0},
+    {"messages of a channel", messages_of_a_channel},       {"a large message", a_large_message},
+    {"descriptors of a channel", descriptors_of_a_channel}, {"a request of a channel", a_request_of_a_channel},
+    {"a channel that connects", a_channel_that_connects},   {0},
 };

@@ -43,110 +43,6 @@ extern "C" {
 extern "C" {
     pub fn runloop_alarm_get_interval(alarm: *mut runloop_alarm) -> i64;
 }
-pub type runloop_port = runloop_source;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct runloop_request {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct runloop_message {
-    pub bytes: *const ::std::os::raw::c_void,
-    pub length: usize,
-    pub request: *mut runloop_request,
-}
-#[repr(C)]
-pub struct runloop_reply {
-    pub result: i32,
-    pub bytes: *const ::std::os::raw::c_void,
-    pub length: usize,
-}
-#[repr(C)]
-pub struct runloop_port_config {
-    pub context: runloop_context,
-    pub max_messages: usize,
-    pub max_bytes: usize,
-    pub receive: ::std::option::Option<
-        unsafe extern "C" fn(
-            port: *mut runloop_port,
-            message: *const runloop_message,
-            info: *mut ::std::os::raw::c_void,
-        ),
-    >,
-}
-extern "C" {
-    pub fn runloop_port_create(
-        loop_: *mut runloop,
-        config: *const runloop_port_config,
-        out: *mut *mut runloop_port,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn runloop_port_get_loop(port: *mut runloop_port) -> *mut runloop;
-}
-extern "C" {
-    pub fn runloop_port_is_valid(port: *mut runloop_port) -> bool;
-}
-extern "C" {
-    pub fn runloop_port_get_count(port: *mut runloop_port) -> usize;
-}
-extern "C" {
-    pub fn runloop_port_send(
-        port: *mut runloop_port,
-        bytes: *const ::std::os::raw::c_void,
-        length: usize,
-        deadline_ns: i64,
-    ) -> ::std::os::raw::c_int;
-}
-#[repr(C)]
-pub struct runloop_request_config {
-    pub asker: *mut runloop_port,
-    pub deadline_ns: i64,
-    pub replied: ::std::option::Option<
-        unsafe extern "C" fn(reply: *const runloop_reply, info: *mut ::std::os::raw::c_void),
-    >,
-    pub discard: runloop_function,
-    pub info: *mut ::std::os::raw::c_void,
-}
-extern "C" {
-    pub fn runloop_port_request(
-        port: *mut runloop_port,
-        bytes: *const ::std::os::raw::c_void,
-        length: usize,
-        config: *const runloop_request_config,
-        id: *mut u64,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn runloop_port_cancel(asker: *mut runloop_port, id: u64) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn runloop_port_request_and_wait(
-        port: *mut runloop_port,
-        bytes: *const ::std::os::raw::c_void,
-        length: usize,
-        deadline_ns: i64,
-        reply: *mut *mut ::std::os::raw::c_void,
-        reply_length: *mut usize,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn runloop_request_retain(request: *mut runloop_request) -> *mut runloop_request;
-}
-extern "C" {
-    pub fn runloop_request_release(request: *mut runloop_request);
-}
-extern "C" {
-    pub fn runloop_request_reply(
-        request: *mut runloop_request,
-        bytes: *const ::std::os::raw::c_void,
-        length: usize,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn runloop_request_is_awaited(request: *mut runloop_request) -> bool;
-}
 pub type runloop_channel = runloop_source;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -161,6 +57,12 @@ pub struct runloop_channel_message {
     pub descriptors: *mut ::std::os::raw::c_int,
     pub descriptor_count: usize,
     pub call: *mut runloop_call,
+}
+#[repr(C)]
+pub struct runloop_reply {
+    pub result: i32,
+    pub bytes: *const ::std::os::raw::c_void,
+    pub length: usize,
 }
 #[repr(C)]
 pub struct runloop_peer {

@@ -1,22 +1,21 @@
-// requests.c — the table of the requests that somebody has sent.
+// requests.c — the table of the requests that a channel has sent.
 
 #ifdef __linux__
-#include "base/requests.h"
+#include "channels/requests.h"
 
 #include <errno.h>
 
 void runloop__requests_init(struct requests *requests) {
     list_init(&requests->timed);
     list_init(&requests->untimed);
-    list_init(&requests->answered);
 }
 
 static struct awaited *first_of(const struct list *ring) {
     return list_is_empty(ring) ? NULL : LIST_ENTRY(ring->next, struct awaited, in_table);
 }
 
-/// The deadline of a source may be earlier than that of any request, one of which was answered: then the source is called for nothing, once,
-/// which is cheaper than a new deadline for each answer. It is later only if it has passed, or if there was no memory.
+/// The deadline of a source may be earlier than that of any request, after an answer: then the source is called for nothing, once, which is
+/// cheaper than a new deadline for each answer. It is later only if it has passed, or if there was no memory.
 static bool is_kept(const struct awaited *first, runloop_source *source) {
     return !first || runloop_source_get_deadline(source) <= first->deadline_ns;
 }
@@ -51,7 +50,7 @@ void runloop__requests_withdraw(struct requests *requests, struct awaited *await
 }
 
 struct awaited *runloop__requests_find(struct requests *requests, uint64_t id) {
-    const struct list *rings[] = {&requests->answered, &requests->timed, &requests->untimed};
+    const struct list *rings[] = {&requests->timed, &requests->untimed};
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++)
         for (struct list *node = rings[i]->next; node != rings[i]; node = node->next)
             if (LIST_ENTRY(node, struct awaited, in_table)->id == id)
@@ -59,43 +58,26 @@ struct awaited *runloop__requests_find(struct requests *requests, uint64_t id) {
     return NULL;
 }
 
-void runloop__requests_answer(struct requests *requests, struct awaited *awaited, int32_t result) {
-    awaited->result = result;
-    atomic_store(&awaited->state, REQUEST_IS_ANSWERED);
-    list_remove(&awaited->in_table);
-    list_insert_before(&requests->answered, &awaited->in_table);
-}
-
 struct awaited *runloop__requests_take_due(struct requests *requests, runloop_source *source) {
     struct awaited *first = first_of(&requests->timed);
     if (is_kept(first, source))
         return NULL;
     bool is_due = first->deadline_ns <= runloop_now_ns();
-    if (is_due) {
-        first->result = -ETIMEDOUT;
+    if (is_due)
         runloop__requests_take(first);
-    }
     if (keep_deadline(requests, source) == -ENOMEM)
         runloop_source_wake(source);
     return is_due ? first : NULL;
 }
 
 struct awaited *runloop__requests_take(struct awaited *awaited) {
-    if (awaited) {
-        atomic_store(&awaited->state, REQUEST_IS_OVER);
+    if (awaited)
         list_remove(&awaited->in_table);
-    }
     return awaited;
 }
 
-struct awaited *runloop__requests_take_answered(struct requests *requests) {
-    return runloop__requests_take(first_of(&requests->answered));
-}
-
 struct awaited *runloop__requests_take_any(struct requests *requests) {
-    struct awaited *awaited = first_of(&requests->answered);
-    if (!awaited)
-        awaited = first_of(&requests->timed);
+    struct awaited *awaited = first_of(&requests->timed);
     return runloop__requests_take(awaited ? awaited : first_of(&requests->untimed));
 }
 #endif // __linux__
