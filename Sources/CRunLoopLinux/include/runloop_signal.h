@@ -62,9 +62,11 @@ RUNLOOP_EXPORT int32_t runloop_signal_get_number(runloop_signal *signal);
 RUNLOOP_EXPORT bool runloop_signal_is_caught(runloop_signal *signal);
 
 /// Ends the process as `number` does by default, now, so that its parent sees what ended it: the default action is set, whoever catches the
-/// signal, and the signal is sent to the calling thread. Functions of atexit are not called. Async-signal-safe. O(1).
-/// Returns: only if the signal does not end a process.
-/// Errors: -EINVAL: it does not end a process.
+/// signal, and the signal is sent to the calling thread. Where that has no effect, in the first process of a container (PID 1) for one,
+/// the process exits with the status 128 + `number`, as which a shell reports such an end. Functions of atexit are not called, and the
+/// streams of the C library are not flushed. Async-signal-safe. O(1).
+/// Returns: only if the signal does not end a process by default.
+/// Errors: -EINVAL: it does not end a process by default (SIGCHLD, SIGSTOP), or it is no signal; nothing has changed.
 RUNLOOP_EXPORT int runloop_end_process_by_signal(int32_t number);
 
 #ifdef __cplusplus

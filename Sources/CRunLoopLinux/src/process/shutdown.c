@@ -13,6 +13,7 @@
 #include "base/lock.h"
 #include "base/object.h"
 #include "process/catcher.h"
+#include "process/flush.h"
 #include "runloop_shutdown.h"
 #include "runloop_signal.h"
 
@@ -32,7 +33,16 @@ struct shutdown {
     struct process_lock lock;
     /// What is to be performed, in order. lock
     struct work *first;
+    /// Calls of hold without one of resume.
+    _Atomic uint32_t held;
+    /// The modes that the source is in. 0: no loop calls it any more.
+    _Atomic uint32_t modes;
+    /// A thread performs the work. Others leave it to that one, which looks for more when it has left.
+    _Atomic bool is_performing;
 };
+
+/// How long held work may go on without a word about it.
+#define PATIENCE_NS INT64_C(10000000000)
 
 static struct shutdown *shutdown_of(runloop_source *source) {
     return runloop__object_of(source, OBJECT_SHUTDOWN);
@@ -87,40 +97,93 @@ static struct work *next_work(struct shutdown *shutdown) {
     return work;
 }
 
-static void perform_rest(void *info);
+static void perform_rest_at_end_of_thread(void *info);
 
 /// It may end the thread.
 static void perform(struct shutdown *shutdown, struct work work) {
-    pthread_cleanup_push(perform_rest, shutdown);
+    pthread_cleanup_push(perform_rest_at_end_of_thread, shutdown);
     work.perform(work.info);
     pthread_cleanup_pop(0);
 }
 
-/// Performs the rest, and ends the process. A child that was forked by the work does neither.
-static void perform_rest(void *info) {
-    struct shutdown *shutdown = info;
+/// In a child that was forked by the work: it does nothing more of it.
+static bool has_to_wait(struct shutdown *shutdown) {
+    return object_is_inherited(&shutdown->object) || atomic_load(&shutdown->held) > 0;
+}
+
+/// Performs the rest, and ends the process, unless it is held.
+static void perform_rest(struct shutdown *shutdown) {
     struct work *work;
-    while (!object_is_inherited(&shutdown->object) && (work = next_work(shutdown))) {
+    while (!has_to_wait(shutdown) && (work = next_work(shutdown))) {
         const struct work taken = *work;
         free(work);
         perform(shutdown, taken);
     }
+    if (has_to_wait(shutdown))
+        return;
+    runloop__flush_streams();
+    runloop_end_process_by_signal(shutdown->number);
+}
+
+static void perform_rest_at_end_of_thread(void *info) {
+    struct shutdown *shutdown = info;
+    perform_rest(shutdown);
     if (!object_is_inherited(&shutdown->object))
-        runloop_end_process_by_signal(shutdown->number);
+        atomic_store(&shutdown->is_performing, false);
+}
+
+/// Whoever ends the last hold, or finds that nothing is held, calls this; one of them performs.
+static void go_on(struct shutdown *shutdown) {
+    while (!has_to_wait(shutdown) && !atomic_exchange(&shutdown->is_performing, true)) {
+        perform_rest(shutdown);
+        // If the last hold has ended by now, whoever ended it may have seen that somebody performs.
+        if (!object_is_inherited(&shutdown->object))
+            atomic_store(&shutdown->is_performing, false);
+    }
+}
+
+static void note_waiting(const struct shutdown *shutdown) {
+    if (runloop_diagnostics_are_enabled())
+        dprintf(
+            STDERR_FILENO,
+            "runloop: This process was asked to end by signal %d %d seconds ago, and waits for work of its shutdown "
+            "that "
+            "has not finished (%u times held). A second signal ends it at once, and so does a limit, if it has one.\n",
+            (int)shutdown->number, (int)(PATIENCE_NS / 1000000000), (unsigned)shutdown->held);
+}
+
+static bool begins(struct shutdown *shutdown) {
+    struct catcher_record record;
+    int32_t none = 0;
+    return runloop__catcher_read(shutdown->catcher, &record, 1) > 0 && record.number != 0 &&
+           atomic_compare_exchange_strong(&shutdown->number, &none, record.number);
 }
 
 static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
-    (void)source, (void)reasons;
     struct shutdown *shutdown = info;
-    struct catcher_record record;
-    int32_t none = 0;
-    if (runloop__catcher_read(shutdown->catcher, &record, 1) == 0 || record.number == 0 ||
-        !atomic_compare_exchange_strong(&shutdown->number, &none, record.number))
-        return;
-    start_limit(record.number, shutdown->limit_ns);
-    // The catcher goes on, for the second signal.
-    runloop_source_invalidate(shutdown->object.source);
-    perform_rest(shutdown);
+    if (begins(shutdown)) {
+        start_limit(shutdown->number, shutdown->limit_ns);
+        // Without memory there is no such note.
+        runloop_source_set_deadline(source, runloop_now_ns() + PATIENCE_NS);
+    } else if ((reasons & RUNLOOP_DUE) && atomic_load(&shutdown->held)) {
+        note_waiting(shutdown);
+    }
+    // The catcher goes on, for the second signal, and the source for what is held.
+    if (atomic_load(&shutdown->number))
+        go_on(shutdown);
+}
+
+static void schedule(void *object, runloop *loop, const char *mode) {
+    (void)loop, (void)mode;
+    atomic_fetch_add(&((struct shutdown *)object)->modes, 1);
+}
+
+/// The loop's thread has ended, or the source was invalidated: what has begun does not depend on a loop any more.
+static void cancel(void *object, runloop *loop, const char *mode) {
+    (void)loop, (void)mode;
+    struct shutdown *shutdown = object;
+    if (atomic_fetch_sub(&shutdown->modes, 1) == 1 && atomic_load(&shutdown->number))
+        go_on(shutdown);
 }
 
 static void free_shutdown(void *info) {
@@ -144,7 +207,13 @@ static void invalidated(void *info) {
 }
 
 static const struct object_class shutdown_class = {
-    .kind = OBJECT_SHUTDOWN, .ready = ready, .invalidated = invalidated, .free = free_shutdown};
+    .kind = OBJECT_SHUTDOWN,
+    .ready = ready,
+    .schedule = schedule,
+    .cancel = cancel,
+    .invalidated = invalidated,
+    .free = free_shutdown,
+};
 
 static int signals_of(const runloop_shutdown_config *config, uint64_t *out) {
     if (!config->numbers || config->count == 0)
@@ -194,6 +263,29 @@ int runloop_shutdown_add_work(runloop_shutdown *source, int32_t order, runloop_f
     added->next = *place;
     *place = added;
     lock_give(&shutdown->lock);
+    return 0;
+}
+
+int runloop_shutdown_hold(runloop_shutdown *source) {
+    struct shutdown *shutdown = shutdown_of(source);
+    if (!shutdown)
+        return -EINVAL;
+    atomic_fetch_add(&shutdown->held, 1);
+    return 0;
+}
+
+int runloop_shutdown_resume(runloop_shutdown *source) {
+    struct shutdown *shutdown = shutdown_of(source);
+    uint32_t held = shutdown ? atomic_load(&shutdown->held) : 0;
+    do
+        if (held == 0)
+            return -EINVAL;
+    while (!atomic_compare_exchange_weak(&shutdown->held, &held, held - 1));
+    if (held > 1 || !atomic_load(&shutdown->number))
+        return 0;
+    // Woken, or by this thread if no loop has it: one that loses it after this look has `cancel` called.
+    if (atomic_load(&shutdown->modes) == 0 || runloop_source_wake(source) < 0)
+        go_on(shutdown);
     return 0;
 }
 

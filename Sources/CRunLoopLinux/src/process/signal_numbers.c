@@ -20,9 +20,18 @@ bool runloop__signal_can_be_caught(int32_t number) {
     return number > 0 && number <= LAST_SIGNAL && sigaction(number, NULL, &action) == 0;
 }
 
+/// Does its default action end a process, rather than stop it, or do nothing?
+static bool ends_process(int32_t number) {
+    static const int others[] = {SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (number == others[i])
+            return false;
+    return number > 0 && number <= LAST_SIGNAL;
+}
+
 int runloop_end_process_by_signal(int32_t number) {
     // SIGKILL has no other action, and none can be set.
-    if (signal(number, SIG_DFL) == SIG_ERR && number != SIGKILL)
+    if (!ends_process(number) || (signal(number, SIG_DFL) == SIG_ERR && number != SIGKILL))
         return -EINVAL;
     // Not raise, which in a child that was forked by a bare clone may signal the parent.
     syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
@@ -31,6 +40,9 @@ int runloop_end_process_by_signal(int32_t number) {
     sigemptyset(&set);
     sigaddset(&set, number);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    return -EINVAL;
+    // The first process of a namespace of pids, as in a container, is spared its own default actions, SIGKILL too; a sandbox may refuse the
+    // sending, a debugger keep the signal. A shell reports the end by a signal as this status.
+    for (;;)
+        syscall(SYS_exit_group, 128 + number);
 }
 #endif // __linux__
