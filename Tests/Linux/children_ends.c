@@ -57,6 +57,27 @@ TEST("a child that ends by the first signal gets no further one, and nothing is 
     runloop_source_release(child);
 }
 
+/// The signal comes first, or the last step.
+static void expect_polite_end(bool of_group) {
+    struct ends ends = {0};
+    char line[64];
+    runloop_child *child = start_shell("trap 'exit 7' TERM; echo ready; while :; do sleep 0.01; done",
+                                       RUNLOOP_CHILD_NEW_GROUP, &ends, line);
+    EXPECT_EQ(runloop_child_send_signal(child, SIGSTOP), 0);
+    siginfo_t stopped;
+    REQUIRE(waitid(P_PID, (id_t)runloop_child_get_pid(child), &stopped, WSTOPPED | WNOWAIT) == 0);
+    EXPECT_EQ(END(child, of_group, {SIGTERM, 1000 * SECOND}, {SIGKILL, 0}), 0);
+    run_for(MODE, 30 * SECOND);
+    EXPECT_EQ(ends.last.end, RUNLOOP_CHILD_EXITED);
+    EXPECT_EQ(ends.last.status, 7);
+    runloop_source_release(child);
+}
+
+TEST("a child that is stopped goes on, to receive the signal that asks it to end") {
+    expect_polite_end(false);
+    expect_polite_end(true);
+}
+
 TEST("a pause without an end sends no further signal, whatever the child is called for") {
     struct ends ends = {0};
     runloop_child *child = start_stubborn(&ends);

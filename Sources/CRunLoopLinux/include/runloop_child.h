@@ -80,7 +80,8 @@ typedef struct runloop_child_step {
 /// loop, never before the pause after the former has passed, and in a run of a mode that the child is in, where the first pause begins, too.
 /// When the process has ended, nothing is sent any more; the end is reported as ever. A second call takes the place of the first, from its
 /// own first signal on. It costs no descriptor: the pauses are deadlines of the source (runloop_source_set_deadline), by its loop's clock,
-/// and it has no other use for them.
+/// and it has no other use for them. A process that is stopped, by SIGSTOP or job control, would leave the signal pending: so each step but
+/// SIGKILL and the signals that stop is followed by SIGCONT.
 ///
 /// `of_group`: the signals go to all of the process group that the process leads, but only as long as the process itself has not ended. Who
 /// ignores the first signals there and outlives it gets no further one.

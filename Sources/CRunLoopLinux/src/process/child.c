@@ -71,6 +71,22 @@ HOLDS_LOCK static int send(struct child *child, int32_t number, bool to_group) {
     return kill(-child->pid, number) < 0 ? -errno : 0;
 }
 
+/// A process that is stopped, by SIGTTIN in the background for instance, gets no other signal than SIGKILL before it goes on.
+static bool needs_running_process(int32_t number) {
+    static const int others[] = {SIGKILL, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (number == others[i])
+            return false;
+    return true;
+}
+
+HOLDS_LOCK static int send_step(struct child *child, int32_t number, bool to_group) {
+    int result = send(child, number, to_group);
+    if (result == 0 && needs_running_process(number))
+        send(child, SIGCONT, to_group);
+    return result;
+}
+
 /// In the loop, by whose clock the pause is: after a step that was sent, and that is not the last one. Without memory the child is called in
 /// the next iteration, where that is tried again.
 HOLDS_LOCK static void wait_for_next_step(struct child *child) {
@@ -91,7 +107,7 @@ HOLDS_LOCK static void go_on_ending(struct child *child) {
     if (child->has_deadline) {
         if (runloop_source_get_deadline(child->object.source) != RUNLOOP_NEVER)
             return;
-        send(child, child->steps[child->next_step++].signal, child->ends_group);
+        send_step(child, child->steps[child->next_step++].signal, child->ends_group);
     }
     if (child->next_step < child->step_count)
         wait_for_next_step(child);
@@ -213,7 +229,7 @@ HOLDS_LOCK static int begin_ending(struct child *child, const runloop_child_step
         return -ESRCH;
     if (of_group && (!child->reaps || child->pid == 0 || getpgid(child->pid) != child->pid))
         return -EINVAL;
-    int result = send(child, steps[0].signal, of_group);
+    int result = send_step(child, steps[0].signal, of_group);
     if (result < 0)
         return result;
     memcpy(child->steps, steps, count * sizeof *steps);
