@@ -31,11 +31,13 @@ extension RunLoop {
             value = arrival.value
         }
 
-        /// Ends the process as the signal does by default, so that the parent process sees what ended it. Nothing else is done
-        /// before: no closure, no function of `atexit`. Any thread. A precondition failure for a signal that does not end a process.
+        /// Ends the process as the signal does by default, so that the parent process sees what ended it. The first process of a
+        /// container (PID 1), for which the kernel drops such a signal, exits with 128 + `number`, as which a shell reports that end.
+        /// Nothing else is done before: no closure, no function of `atexit`, and what was printed and not flushed is lost. Any thread. A
+        /// precondition failure for a signal that does not end a process by default.
         public static func endProcess(by number: CInt) -> Never {
             runloop_end_process_by_signal(number)
-            preconditionFailure("Signal \(number) does not end a process.")
+            preconditionFailure("Signal \(number) does not end a process by default.")
         }
     }
 

@@ -81,6 +81,45 @@ import Testing
         #expect(throws: RunLoop.Error.invalid) { try RunLoop.Shutdown(signals: [SIGTERM], within: .zero) }
     }
 
+    @Test("Asynchronous work of a shutdown is served until it returns, before the next is performed")
+    func asynchronousWork() async {
+        await #expect(processExitsWith: .signal(SIGTERM)) {
+            try await withRunLoopThread {
+                let work = Trace()
+                let loop = RunLoop.current
+                let shutdown = try RunLoop.Shutdown(signals: [SIGTERM], within: .seconds(60), on: loop)
+                shutdown.addWork(order: 1) { if work.all != ["begun", "slept"] { _exit(9) } }
+                shutdown.addWork {
+                    work.note("begun")
+                    try? await loop.clock.sleep(for: .milliseconds(20))
+                    work.note("slept")
+                }
+                raiseHere(SIGTERM)
+                loop.run(mode: .default, for: .seconds(30))
+            }
+        }
+    }
+
+    @Test("A shutdown that is freed releases the work that it did not perform")
+    func releasesWork() async throws {
+        try await withRunLoopThread {
+            final class Token: Sendable {}
+            weak var left: Token?
+            do {
+                let token = Token()
+                left = token
+                let shutdown = try RunLoop.Shutdown(signals: [SIGTERM], on: .current)
+                shutdown.addWork { _ = token }
+                shutdown.addWork {
+                    await Task.yield()
+                    _ = token
+                }
+                shutdown.invalidate()
+            }
+            #expect(left == nil)
+        }
+    }
+
     @Test("A signal ends the sleep of a loop on another thread")
     func wakes() async throws {
         try await withRunLoopThread {
