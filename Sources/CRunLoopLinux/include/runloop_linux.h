@@ -11,6 +11,9 @@
 //    listener, the pidfd of a child and the eventfd of a counter are those of the source (runloop_source_get_descriptor), for poll and the
 //    like, and not to be closed. Creation gives -EMFILE or -ENFILE where there are none left, and -ENOMEM; then nothing has changed. A
 //    descriptor that the program gives to an object is closed by it only if `owns` says so.
+//  - The border. What was cut off is not reported as complete, and a call that could not look does not answer "no". Where something else in the
+//    process takes what an object relies on (the handler of a signal, the number of a descriptor, the status of a child), the object shares it, or
+//    is ended, or a text on standard error says what has happened, once; so it does if an object waits for something that can't come.
 //  - Forks. In the child, an inherited object is never called; releasing it changes nothing in the parent, and frees its memory and the
 //    child's copies of its descriptors if it was in no mode (a loop of the parent's keeps what it has). A callback may fork: the child
 //    returns from it, and from the run around it, which gives -ECHILD. New objects work.
