@@ -210,15 +210,39 @@ static void *start_orphan(void *ends) {
     return NULL;
 }
 
-TEST("a program gets its signal when the thread that started it ends") {
+TEST("a program outlives the thread that started it, though it has a signal for its parent's end") {
     need_starts();
     struct ends ends = {0};
     on_new_thread(start_orphan, &ends);
     REQUIRE(orphan && runloop_add_source(runloop_current(), orphan, MODE) == 0);
+    // It would have been sent when the thread had ended, before it was joined.
+    EXPECT_EQ(run_for(MODE, 20 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(runloop_child_send_signal(orphan, SIGTERM), 0);
     run_for(MODE, 30 * SECOND);
     EXPECT_EQ(ends.last.end, RUNLOOP_CHILD_SIGNALLED);
-    EXPECT_EQ(ends.last.status, SIGUSR2);
+    EXPECT_EQ(ends.last.status, SIGTERM);
     runloop_source_release(orphan);
+}
+
+static int pid_end;
+
+/// A parent whose child goes on.
+static void start_and_end(void) {
+    struct ends ends = {0};
+    on_new_thread(start_orphan, &ends);
+    int32_t pid = runloop_child_get_pid(orphan);
+    _exit(write(pid_end, &pid, sizeof pid) == sizeof pid ? 0 : 1);
+}
+
+TEST("a program gets its signal when the process that started it ends") {
+    need_starts();
+    int ends[2], status = 0;
+    int32_t pid = 0;
+    REQUIRE(pipe(ends) == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+    pid_end = ends[1];
+    EXPECT_EQ(status_of_child(start_and_end), 0);
+    REQUIRE(read(ends[0], &pid, sizeof pid) == sizeof pid && waitpid(pid, &status, 0) == pid);
+    EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR2);
 }
 
 static void *start_cancelled(void *ends) {
@@ -235,6 +259,7 @@ TEST("a thread that is cancelled starts its program first, and leaves nothing") 
     int before = count_descriptors();
     on_new_thread(start_cancelled, &ends);
     REQUIRE(orphan && runloop_add_source(runloop_current(), orphan, MODE) == 0);
+    EXPECT_EQ(runloop_child_send_signal(orphan, SIGTERM), 0);
     run_for(MODE, 30 * SECOND);
     EXPECT_EQ(ends.count, 1);
     runloop_source_release(orphan);

@@ -89,7 +89,7 @@ struct child_options {
     int terminal = -1;                           ///< What becomes its controlling terminal, in a new session; -1: none.
     std::vector<child_descriptor> descriptors{}; ///< 0, 1 and 2 are the parent's if they aren't listed; nothing else is open.
     std::vector<runloop_child_limit> limits{};
-    int parent_death_signal = 0;  ///< Sent to it when the thread that starts it ends; 0: none.
+    int parent_death_signal = 0;  ///< Sent to it when this process ends; 0: none.
     uint64_t ignored_signals = 0; ///< n as bit n - 1.
 };
 

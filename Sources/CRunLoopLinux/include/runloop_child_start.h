@@ -66,8 +66,9 @@ typedef struct runloop_child_start_config {
     size_t descriptor_count;
     const runloop_child_limit *limits;
     size_t limit_count;
-    /// Sent to the child when the thread that started it ends, also if it has ended by now (prctl PR_SET_PDEATHSIG, whose restrictions
-    /// apply: a program that gives itself other rights is not signalled). 0: none.
+    /// Sent to the child when this process ends, by whatever, also if it has ended by now (prctl PR_SET_PDEATHSIG, whose restrictions apply: a
+    /// program that gives itself other rights is not signalled). The kernel sends it when the thread ends that started the child; so that is a
+    /// thread of its own, which sleeps as long as the child lives, and not the caller. 0: none, and no thread.
     int32_t parent_death_signal;
     /// The signals that the child ignores, n as bit n - 1. All others have their default action and are not blocked, also those that the
     /// parent ignores: a program under nohup passes SIGHUP here.
@@ -86,7 +87,7 @@ typedef struct runloop_child_start_config {
 /// of how many descriptors from Linux 5.9 on.
 /// Errors: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENAMETOOLONG: what execve says of `program`, -EACCES also of a directory, and what chdir
 /// says of `directory`, like others of the two; -EBADF: a descriptor that is not open, or a number above the limit of the process; -EPERM: a
-/// group of another session, a terminal that has one already, or a limit that may not be raised; -EAGAIN: too many processes; -EMFILE,
+/// group of another session, a terminal that has one already, or a limit that may not be raised; -EAGAIN: too many processes or threads; -EMFILE,
 /// -ENFILE: it needs a descriptor, one for each pipe, and for a moment one more for each pipe, one for /dev/null, and one for each `from` whose
 /// number becomes something else; -ENOMEM; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox refuses waitid of a pidfd; -EINVAL: no
 /// arguments, a number that is listed twice or is negative, a pipe without `parent_end`, what is the same as something that is neither listed

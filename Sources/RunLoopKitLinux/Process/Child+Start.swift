@@ -56,7 +56,8 @@ extension RunLoop.Child {
         public var descriptors: [CInt: Stream] = [:]
         /// Limits of resources, RLIMIT_CORE and others; `UInt64.max`: none.
         public var limits: [CInt: (soft: UInt64, hard: UInt64)] = [:]
-        /// Sent to the child when the thread that starts it ends. Threads of tasks may end at any time.
+        /// Sent to the child when this process ends, by whatever, so also by SIGKILL. It costs a thread that sleeps as long as the child lives,
+        /// because the kernel sends the signal when the thread ends that has started the child.
         public var parentDeathSignal: CInt?
         /// The signals that the child ignores. It ignores no others, even if the parent does, and blocks none.
         public var ignoredSignals: Set<CInt> = []

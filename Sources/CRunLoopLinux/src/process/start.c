@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/object.h"
 #include "process/child.h"
 #include "process/pidfd.h"
@@ -169,6 +171,41 @@ static pid_t clone_blocked(struct start *start, void *stack_end) {
     return pid;
 }
 
+/// A start on a thread of its own, which is the child's parent for the kernel.
+struct kept_start {
+    struct start *start;
+    void *stack_end;
+    pid_t pid;
+    _Atomic uint32_t is_done;
+};
+
+/// Lives as long as the child. It does not reap it.
+static void *keep(void *info) {
+    struct kept_start *kept = info;
+    pid_t pid = kept->pid = clone_blocked(kept->start, kept->stack_end);
+    bool has_failed = kept->start->error != 0;
+    // From here on the start may be over.
+    atomic_store(&kept->is_done, 1);
+    futex_wake(&kept->is_done, 1);
+    siginfo_t info_of_end;
+    if (pid > 0 && !has_failed)
+        while (syscall(SYS_waitid, P_PID, pid, &info_of_end, WEXITED | WNOWAIT | __WALL, NULL) < 0 && errno == EINTR)
+            ;
+    return NULL;
+}
+
+/// The death signal is sent when the *thread* ends that cloned the child, which may be a pool's: so that is one that lives as long as the child.
+/// It begins with what the calling thread has of its own: processors, rights, filters.
+static pid_t clone_kept(struct start *start, void *stack_end) {
+    struct kept_start kept = {.start = start, .stack_end = stack_end};
+    int error = start_thread(keep, &kept);
+    if (error)
+        return error;
+    while (!atomic_load(&kept.is_done))
+        futex_wait(&kept.is_done, 0);
+    return kept.pid;
+}
+
 /// Says what has failed. A negative errno value.
 static int tell_failure(const struct start *start) {
     if (start->config->failed)
@@ -186,7 +223,9 @@ static int start_with(struct start *start, void *stack_end, runloop_child **out)
     int result = runloop__child_make(&object, placeholder < 0 ? -errno : placeholder, &child);
     if (result == 0)
         result = open_places(start);
-    pid_t pid = result == 0 ? clone_blocked(start, stack_end) : 0;
+    pid_t pid = 0;
+    if (result == 0)
+        pid = start->config->parent_death_signal ? clone_kept(start, stack_end) : clone_blocked(start, stack_end);
     if (pid < 0)
         result = pid;
     if (pid > 0 && start->error) {

@@ -131,7 +131,7 @@ impl Command {
         self
     }
 
-    /// Sent to it when the thread that starts it ends.
+    /// Sent to it when this process ends. It costs a thread that sleeps as long as the child lives.
     pub fn parent_death_signal(mut self, number: i32) -> Command {
         self.parent_death_signal = number;
         self
