@@ -31,6 +31,7 @@
 #include "runloop_input.h"
 #include "runloop_listener.h"
 #include "runloop_output.h"
+#include "runloop_reaper.h"
 #include "runloop_shutdown.h"
 #include "runloop_signal.h"
 #include "runloop_watch.h"

@@ -7,6 +7,8 @@ import os
 import select
 import signal
 import socket
+import subprocess
+import sys
 import tempfile
 import unittest
 import unittest.mock
@@ -23,6 +25,14 @@ def number_of_descriptors():
 
 async def nothing():
     await asyncio.sleep(0)
+
+
+class ReaperTests(unittest.TestCase):
+    def test_the_program_is_a_child_of_the_reaper_which_ends_as_it_does(self):
+        program = "import os, sys; from runloop.linux import reap_orphans; reap_orphans(); reap_orphans(); print(os.getppid()); sys.exit(7)"
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as reaper:
+            self.assertEqual(int(reaper.stdout.read()), reaper.pid)
+        self.assertEqual(reaper.returncode, 7)
 
 
 def setUpModule():

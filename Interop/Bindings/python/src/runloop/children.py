@@ -18,6 +18,13 @@ DEFAULT_STEPS = ((signal.SIGTERM, 5), (signal.SIGKILL, 0))
 Exit = collections.namedtuple("Exit", "status dumped_core user system peak_memory")
 
 
+def reap_orphans():
+    """For the first process of a container, `if os.getpid() == 1`, in the first lines of a program: the program is executed once more as a
+    child of this process, which from then on reaps orphans, passes on signals, and ends as the program does. Returns in the new process. No
+    status that somebody in the program waits for is taken. OSError, EBUSY for one, if there are other threads already."""
+    check(lib.runloop_reap_orphans())
+
+
 class Group(enum.IntEnum):
     """The process group of a child, if it is no number of one."""
 

@@ -635,6 +635,9 @@ extern "C" {
         out: *mut *mut runloop_listener,
     ) -> ::std::os::raw::c_int;
 }
+extern "C" {
+    pub fn runloop_reap_orphans() -> ::std::os::raw::c_int;
+}
 pub type runloop_shutdown = runloop_source;
 #[repr(C)]
 pub struct runloop_shutdown_config {

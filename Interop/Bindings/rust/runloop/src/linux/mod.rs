@@ -28,3 +28,10 @@ pub use reader::{Reader, ReaderConfig};
 pub use signals::{Arrival, Signals};
 pub use stream::{local_address, local_port, peer_address, Stream};
 pub use writer::{Writer, WriterConfig};
+
+/// For the first process of a container, whose id is 1, in the first lines of `main`: the program is executed once more as a child of this
+/// process, which from then on reaps orphans, passes on signals, and ends as the program does. Returns in the new process. No status that
+/// somebody in the program waits for is taken. An error (EBUSY) if there are other threads already.
+pub fn reap_orphans() -> crate::Result<()> {
+    crate::error::check("runloop_reap_orphans", unsafe { sys::runloop_reap_orphans() }).map(|_| ())
+}
