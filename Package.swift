@@ -184,13 +184,20 @@ let package = Package(
         // Not the above: for programs that have Foundation, and keep it.
         .target(
             name: "RunLoopKitFoundation",
-            dependencies: ["RunLoopKit", "RunLoopKitGLib", "CRunLoopForeign"],
+            dependencies: ["RunLoopKit", "RunLoopKitHosts", "RunLoopKitGLib", "CRunLoopForeign"],
             path: "Compat/Foundation/RunLoopKitFoundation",
+            swiftSettings: librarySettings
+        ),
+        // What the hosts of a thread share.
+        .target(
+            name: "RunLoopKitHosts",
+            dependencies: ["RunLoopKit", "RunLoopKitCLibrary"],
+            path: "Compat/Hosts/RunLoopKitHosts",
             swiftSettings: librarySettings
         ),
         .target(
             name: "RunLoopKitGLib",
-            dependencies: ["RunLoopKit", "RunLoopKitCLibrary"],
+            dependencies: ["RunLoopKit", "RunLoopKitHosts", "RunLoopKitCLibrary"],
             path: "Compat/GLib/RunLoopKitGLib",
             swiftSettings: librarySettings
         ),

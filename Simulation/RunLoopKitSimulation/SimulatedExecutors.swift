@@ -103,7 +103,7 @@ private enum SimulationExecutorFactory: ExecutorFactory {
 func installSimulation() {
     // Asking makes the runtime choose them, unless another product has.
     former = FormerExecutors(main: MainActor.executor, tasks: Task.defaultExecutor)
-    unsafe MainLoop.standIn = { RunLoop.Simulation.current?.loop }
+    unsafe Hooks.mainLoop = { RunLoop.Simulation.current?.loop }
     Schedule.followSends()
     Schedule.followOutsideWork()
     install(SimulationExecutorFactory.self)

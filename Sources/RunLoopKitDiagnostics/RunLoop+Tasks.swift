@@ -22,9 +22,9 @@ extension RunLoop {
     /// until it has ended, or for a while longer if that is on another executor. A report takes some 0.1 ms for each task that it lists, 200 at
     /// most. Any thread.
     public static var listsTasks: Bool {
-        get { taskLister.withLock { $0 }?.isListing ?? false }
+        get { Hooks.taskLister.withLock { $0 }?.isListing ?? false }
         set {
-            guard let lister = taskLister.withLock({ $0 }) else { return }
+            guard let lister = Hooks.taskLister.withLock({ $0 }) else { return }
             lister.isListing = newValue
             if newValue {
                 unsafe runloop_report_set_tasks { unsafe copyTasks(of: $0) }
@@ -36,7 +36,7 @@ extension RunLoop {
 }
 
 private func copyTasks(of loop: OpaquePointer?) -> UnsafeMutablePointer<CChar>? {
-    guard unsafe loop == runloop_main(), let lister = RunLoop.taskLister.withLock({ $0 }) else { return nil }
+    guard unsafe loop == runloop_main(), let lister = Hooks.taskLister.withLock({ $0 }) else { return nil }
     let lines = lister.lines
     return lines.isEmpty ? nil : unsafe strdup(lines.joined(separator: "\n"))
 }

@@ -41,8 +41,8 @@ package enum Installation {
             Fallback.begin(product: product, isMainActorFree: isMainActorFree)
         }
         if isTakenForMainActor {
-            RunLoop.taskLister.withLock { $0 = TaskList.shared }
-            unsafe MainLoop.endSleep = { unsafe jobs.endSleep($0) }
+            Hooks.taskLister.withLock { $0 = TaskList.shared }
+            unsafe Hooks.endSleep = { unsafe jobs.endSleep($0) }
             jobs.whenRunsHaveEnded = MainQueueGuest.runsHaveEnded
             jobs.whenNobodyRuns = MainQueueGuest.invite
         }

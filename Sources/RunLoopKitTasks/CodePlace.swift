@@ -71,7 +71,9 @@ package struct CodePlace: Hashable, CustomStringConvertible {
     }
 
     /// Where the folders of this library's modules are.
-    private static let foldersOfModules: Set<Substring> = ["Sources", "Simulation", "Guests", "Foundation", "GLib"]
+    private static let foldersOfModules: Set<Substring> = [
+        "Sources", "Simulation", "Guests", "Foundation", "GLib", "Hosts",
+    ]
 
     /// The file, by the folders that it is in, and the line. `nil` if the program was stripped of these.
     package var source: (path: [Substring], line: UInt32)? { functions.first.flatMap(source(of:)) }

@@ -38,7 +38,7 @@ private func removeDate(of item: OpaquePointer, _ kind: runloop_item_kind) -> Bo
     switch kind {
     case .RUNLOOP_ITEM_TIMER:
         // A task goes on. One that has been cancelled would sleep no less, so nobody has left that behind.
-        if unsafe MainLoop.endSleep?(item) == true { return false }
+        if unsafe Hooks.endSleep?(item) == true { return false }
         unsafe runloop_timer_invalidate(item)
         return true
     case .RUNLOOP_ITEM_DESCRIPTOR_SOURCE where unsafe runloop_source_get_deadline(item) != Nanoseconds.never:

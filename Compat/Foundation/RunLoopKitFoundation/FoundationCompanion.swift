@@ -2,6 +2,7 @@
 internal import CRunLoopWaitSet
 internal import CoreFoundation
 internal import RunLoopKit
+internal import RunLoopKitHosts
 
 /// Foundation's loop of the calling thread, served by a host that sleeps in it. Used on that thread.
 @safe final class FoundationCompanion: CompanionLoop {

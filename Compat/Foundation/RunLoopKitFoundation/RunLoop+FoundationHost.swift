@@ -3,6 +3,7 @@ internal import CoreFoundation
 // Not used by name: it has the program linked with the library.
 internal import Foundation
 public import RunLoopKit
+public import RunLoopKitHosts
 
 extension RunLoopKit.RunLoop {
     /// A hosted run of the calling thread's loop under Foundation's loop of the same thread: both have their timers, sources and closures

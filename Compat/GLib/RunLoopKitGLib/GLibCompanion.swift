@@ -1,6 +1,7 @@
 #if os(Linux)
 internal import RunLoopKit
 internal import RunLoopKitCLibrary
+internal import RunLoopKitHosts
 
 /// Another loop of the thread under GLib's, which tells nobody what it waits for: Foundation's. GLib's sleep is moved into it.
 ///

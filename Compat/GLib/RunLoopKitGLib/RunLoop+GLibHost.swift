@@ -1,5 +1,6 @@
 #if os(Linux)
 public import RunLoopKit
+public import RunLoopKitHosts
 
 extension RunLoop {
     /// A hosted run of the calling thread's loop under GLib's main loop: GTK's, GStreamer's, GIO's.

@@ -16,15 +16,13 @@ package enum OutsideWork {
     /// Asked for each call, if a test has said what becomes of it. `nil` for a call that is made by a loop.
     package typealias Follower = @Sendable (_ call: (@Sendable () -> Void)?) -> Kind
 
-    private static let followers = Guarded<[Follower]>([])
-
     /// For the process. The first one that does not answer `outside(end: nil)` decides.
     package static func follow(_ follower: @escaping Follower) {
-        followers.withLock { $0.append(follower) }
+        Hooks.outsideWork.withLock { $0.append(follower) }
     }
 
     package static func begin(_ call: (@Sendable () -> Void)? = nil) -> Kind {
-        for follower in followers.withLock({ $0 }) {
+        for follower in Hooks.outsideWork.withLock({ $0 }) {
             let kind = follower(call)
             if case .outside(nil) = kind { continue }
             return kind

@@ -41,9 +41,8 @@ extension RunLoop {
         let loop: RunLoop
         /// The run in which this one began. It ends later (a precondition), so it is alive.
         @safe private let outer: Unmanaged<HostedRun>?
-        /// Those that share it; their mode, or `nil` if the run is its maker's.
-        var hosts: [WeakHost] = []
-        var modeOfHosts: Mode?
+        /// Notified when the run has ended by itself, before `iterate` returns. On the thread of the loop.
+        package weak var follower: (any HostedRunFollower)?
 
         /// Begins a run of the calling thread's loop in `mode`: its observers see the entry. A run of an empty mode has ended at once
         /// with `finished`, and nobody is notified; one that a remembered stop ends, with `stopped`. The main loop's default mode
@@ -91,7 +90,7 @@ extension RunLoop {
             default:
                 let result = RunResult(rawValue: result) ?? .finished
                 hasEnded(result)
-                tellHosts(result)
+                follower?.runHasEnded(result)
             }
             return status
         }
@@ -120,7 +119,7 @@ extension RunLoop {
             unsafe loop.hostedRun = outer
         }
 
-        func checkThread() {
+        private func checkThread() {
             precondition(loop.isCurrent, "A hosted run is used, and released, on the thread of its loop.")
         }
 
@@ -129,8 +128,17 @@ extension RunLoop {
         }
 
         /// Has none begun in this one, or have those that did ended? On the thread of the loop.
-        package var isInnermost: Bool { unsafe loop.hostedRun?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() }
+        package var isInnermost: Bool { loop.innermostHostedRun === self }
+
+        /// The innermost one of the loop, which may be this one. `nil` if all have ended. On the thread of the loop.
+        package var innermostOfLoop: HostedRun? {
+            checkThread()
+            return loop.innermostHostedRun
+        }
     }
+
+    /// On the thread of the loop.
+    package var innermostHostedRun: HostedRun? { unsafe hostedRun?.takeUnretainedValue() }
 
     /// The main dispatch queue, and with it the main actor, for a program that needs no run loop on its main thread, whose loop is
     /// another one's: the host waits for the descriptor there, and serves the queue when that is readable. A hosted run of
@@ -146,5 +154,10 @@ extension RunLoop {
         @MainActor @discardableResult
         public static func serve() -> Bool { runloop_main_queue_serve() == 1 }
     }
+}
+
+/// Used on the thread of a loop that has hosted runs.
+package protocol HostedRunFollower: AnyObject {
+    func runHasEnded(_ result: RunLoop.RunResult)
 }
 #endif

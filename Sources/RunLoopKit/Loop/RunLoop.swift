@@ -40,7 +40,7 @@ internal import CRunLoopCore
     /// The loop of the initial thread, from any thread, even before that thread has read `current` (R2). The same object each
     /// time, and the same as `current` on that thread. O(1).
     public static var main: RunLoop {
-        if let standIn = unsafe MainLoop.standIn?() { return standIn }
+        if let other = unsafe Hooks.mainLoop?() { return other }
         guard let core = unsafe runloop_main() else {
             preconditionFailure("The main run loop cannot be made: descriptors or memory ran out.")
         }
@@ -90,16 +90,6 @@ internal import CRunLoopCore
     public func nextFireDate(inMode mode: Mode) -> Instant? {
         unsafe Instant(nanosecondCount: runloop_next_fire_date(core, mode.name))
     }
-}
-
-/// What other products have set for the main loop.
-package enum MainLoop {
-    /// Another loop that is the main one of the calling thread. `nil` on a thread that has none. Set once, when the program is loaded, by the product that simulates.
-    nonisolated(unsafe) package static var standIn: (@Sendable () -> RunLoop?)?
-
-    /// Ends the sleep of a task whose timer this is, on the loop's thread. `false` for other timers. Set once, when the program is loaded, by
-    /// the product whose tasks sleep there.
-    nonisolated(unsafe) package static var endSleep: (@Sendable (_ timer: OpaquePointer) -> Bool)?
 }
 
 extension RunLoop: Hashable {

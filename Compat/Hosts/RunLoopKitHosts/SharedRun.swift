@@ -1,23 +1,40 @@
 #if os(Linux)
-/// A hosted run that the hosts of a thread share, such as GLib's loop and Foundation's: whichever of them runs lets it go on.
-extension RunLoop.HostedRun {
-    struct WeakHost {
+package import RunLoopKit
+
+/// A hosted run that the hosts of a thread share, such as GLib's loop and Foundation's: whichever of them runs lets it go on. Used on the
+/// thread of the loop.
+package final class SharedRun: HostedRunFollower {
+    private let run: RunLoop.HostedRun
+    private let mode: RunLoop.Mode
+    private var hosts: [WeakHost] = []
+
+    private struct WeakHost {
         weak var host: (any LoopHost)?
     }
 
-    /// Why the run is over, or `nil` while it goes on.
-    package var result: RunLoop.RunResult? {
-        if case .ended(let result) = status { result } else { nil }
+    private init(inMode mode: RunLoop.Mode) throws {
+        run = try RunLoop.HostedRun(mode: mode)
+        self.mode = mode
+        run.follower = self
     }
 
     /// The thread's innermost one, if hosts share that and it is what serves this mode now; else one that begins.
-    fileprivate static func shared(inMode mode: RunLoop.Mode) throws -> RunLoop.HostedRun {
+    fileprivate static func current(inMode mode: RunLoop.Mode) throws -> SharedRun {
         let loop = RunLoop.current
-        let innermost = unsafe loop.hostedRun?.takeUnretainedValue()
-        if let innermost, innermost.modeOfHosts == mode, loop.currentMode == mode { return innermost }
-        let run = try RunLoop.HostedRun(mode: mode)
-        run.modeOfHosts = mode
-        return run
+        if let innermost = loop.innermostHostedRun?.follower as? SharedRun, innermost.mode == mode,
+            loop.currentMode == mode
+        {
+            return innermost
+        }
+        return try SharedRun(inMode: mode)
+    }
+
+    /// What a host waits for, for reading.
+    package var fileDescriptor: CInt { run.fileDescriptor }
+
+    /// Why the run is over, or `nil` while it goes on.
+    fileprivate var result: RunLoop.RunResult? {
+        if case .ended(let result) = run.status { result } else { nil }
     }
 
     /// Has a host notified of the end of the run, which has not ended. It leaves before it is freed.
@@ -27,19 +44,18 @@ extension RunLoop.HostedRun {
 
     /// With its last host the run ends, if it has not.
     package func remove(_ host: any LoopHost) {
-        // A host that is being freed is none already.
+        // A weak reference to a host that is being freed is already nil.
         hosts.removeAll { $0.host == nil || $0.host === host }
-        if hosts.isEmpty { end() }
+        if hosts.isEmpty { run.end() }
     }
 
     /// Goes on for as long as a host may be kept from its other work. A closure may have begun another run of its own, for a dialog: then
     /// that goes on.
     package func serve() {
-        checkThread()
-        unsafe (loop.hostedRun?.takeUnretainedValue() ?? self).iterate(for: .milliseconds(1))
+        (run.innermostOfLoop ?? run).iterate(for: .milliseconds(1))
     }
 
-    func tellHosts(_ result: RunLoop.RunResult) {
+    package func runHasEnded(_ result: RunLoop.RunResult) {
         let hosts = hosts
         self.hosts = []
         for host in hosts { host.host?.runHasEnded(result) }
@@ -56,14 +72,14 @@ package protocol LoopHost: AnyObject {
 extension RunLoop {
     /// A host's part in a shared run.
     package struct HostShare {
-        package let run: HostedRun
+        package let run: SharedRun
         /// Why the run is over, or `nil` while it goes on.
         package fileprivate(set) var result: RunResult?
         fileprivate var onEnd: ((RunResult) -> Void)?
 
         /// - Parameter onEnd: Called if the run ends by itself later.
         package init(inMode mode: Mode, onEnd: ((RunResult) -> Void)?) throws {
-            run = try .shared(inMode: mode)
+            run = try .current(inMode: mode)
             result = run.result
             self.onEnd = result == nil ? onEnd : nil
         }

@@ -1,4 +1,5 @@
 #if os(Linux)
+internal import RunLoopKit
 package import RunLoopKitCLibrary
 
 /// Another loop of the thread, Foundation's, which tells nobody what it waits for. Whoever hosts it therefore sleeps in it: the
