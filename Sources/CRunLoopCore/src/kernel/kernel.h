@@ -62,8 +62,8 @@ enum {
     WAKE_WOKEN = 4,   ///< a wake-up has come: the wait consumes it, or the next iteration ignores it
     WAKE_ASLEEP = 8,  ///< the thread is in a wait that may sleep, or on its way into one
     WAKE_KICKED = 16, ///< a sleeper is to look again, without observers being notified
-    WAKE_UNTOLD =
-        32, ///< in or under a hosted run: since the host called last, it was told of nothing; who comes first tells it
+    WAKE_UNNOTIFIED =
+        32, ///< in or under a hosted run: since the host called last, it was not notified; whoever comes first writes the eventfd
 };
 
 /// Any thread, signal handlers included: sets `bit` if the word has `required`, and ends the sleep if that is the first reason to. An
@@ -73,7 +73,7 @@ static inline uint32_t wake_word(const struct wake *wake) {
     return atomic_load_explicit(&wake->word, memory_order_relaxed);
 }
 
-/// A run begins. Returns what the outer run was told, which is kept for it. `bits`: WAKE_UNTOLD or 0.
+/// A run begins. Returns what the outer run was told, which is kept for it. `bits`: WAKE_UNNOTIFIED or 0.
 static inline uint32_t wake_enter(struct wake *wake, uint32_t bits) {
     return atomic_exchange(&wake->word, WAKE_RUNNING | bits);
 }
@@ -91,19 +91,19 @@ static inline void wake_leave(struct wake *wake, uint32_t outer) {
 /// sleep. After any other change: runloop__wake_set.
 static inline void wake_up(struct wake *wake, struct poller *poller) {
     uint32_t word = atomic_load(&wake->word);
-    if ((word & (WAKE_RUNNING | WAKE_WOKEN)) == WAKE_RUNNING || (word & WAKE_UNTOLD))
+    if ((word & (WAKE_RUNNING | WAKE_WOKEN)) == WAKE_RUNNING || (word & WAKE_UNNOTIFIED))
         runloop__wake_set(wake, poller, WAKE_RUNNING, WAKE_WOKEN);
 }
 
-/// The host calls: what it was told before, it knows.
+/// The host called in, so it has seen every earlier notification.
 static inline void wake_host_called(struct wake *wake) {
-    atomic_fetch_or(&wake->word, WAKE_UNTOLD);
+    atomic_fetch_or(&wake->word, WAKE_UNNOTIFIED);
 }
 
-/// The thread tells the host: it writes the eventfd after this.
-static inline void wake_tell_host(struct wake *wake) {
-    if (wake_word(wake) & WAKE_UNTOLD)
-        atomic_fetch_and(&wake->word, ~(uint32_t)WAKE_UNTOLD);
+/// The thread notifies the host: it writes the eventfd after this.
+static inline void wake_notify_host(struct wake *wake) {
+    if (wake_word(wake) & WAKE_UNNOTIFIED)
+        atomic_fetch_and(&wake->word, ~(uint32_t)WAKE_UNNOTIFIED);
 }
 
 /// An iteration begins, and the wait of the one before is over: wake-ups that came since are ignored.

@@ -21,10 +21,10 @@
 // next one: the one that clears WOKEN, the exchange that gives the word back to an outer run, or that with which the next run begins.
 //
 // In a hosted run the host's own loop may run, and sleep, inside any call-out, and an edge-triggered host has seen the edge that made it
-// call. So the thread sets UNTOLD with a read-modify-write whenever the host calls, and whoever comes first after that, asleep or
-// not, clears it and writes the eventfd; the others need not. The thread clears it, then writes, where it tells the host itself. Until the
+// call. So the thread sets UNNOTIFIED with a read-modify-write whenever the host calls, and whoever comes first after that, asleep or
+// not, clears it and writes the eventfd; the others need not. The thread clears it, then writes, where it notifies the host itself. Until the
 // loop's set is asked it stays readable, so it is asked before a sleep. If it was asked and call-outs follow, it is written again, but for one
-// case (wait.c): nothing is known that the kernel does not report again, and UNTOLD is set, so that whoever comes next writes, the thread
+// case (wait.c): nothing is known that the kernel does not report again, and UNNOTIFIED is set, so that whoever comes next writes, the thread
 // itself included if it leaves something to be looked for. So during call-outs a host that looks at the level finds it; and one that looks at
 // edges finds one for what came since it called.
 //
@@ -39,10 +39,10 @@
 void runloop__wake_set(struct wake *wake, struct poller *poller, uint32_t required, uint32_t bit) {
     uint32_t word = wake_word(wake), changed;
     do
-        changed = word & required ? (word | bit) & ~(uint32_t)WAKE_UNTOLD : word;
+        changed = word & required ? (word | bit) & ~(uint32_t)WAKE_UNNOTIFIED : word;
     while (!atomic_compare_exchange_weak(&wake->word, &word, changed));
     bool ends_sleep = (word & WAKE_ASLEEP) && !(word & (WAKE_WOKEN | WAKE_STOPPED | WAKE_KICKED));
-    if ((word & required) && (ends_sleep || (word & WAKE_UNTOLD)))
+    if ((word & required) && (ends_sleep || (word & WAKE_UNNOTIFIED)))
         runloop__poller_wake(poller);
 }
 #endif // __linux__

@@ -300,8 +300,8 @@ static inline void loop_sent(runloop *loop, enum runloop__sent kind, const void 
 static inline void loop_leave_to_host(void) {
     runloop *loop = runloop__thread_loop();
     if (loop && loop->hosted && !is_from_parent_process(loop) && !loop->poller.is_readable &&
-        (wake_word(&loop->wake) & (WAKE_ASLEEP | WAKE_UNTOLD)) == WAKE_UNTOLD)
-        runloop__wake_set(&loop->wake, &loop->poller, WAKE_UNTOLD, 0);
+        (wake_word(&loop->wake) & (WAKE_ASLEEP | WAKE_UNNOTIFIED)) == WAKE_UNNOTIFIED)
+        runloop__wake_set(&loop->wake, &loop->poller, WAKE_UNNOTIFIED, 0);
 }
 
 /// May the loop be asleep while this thread makes a call? On its own thread only if a host may sleep for it, or its clock is asked.
@@ -312,7 +312,7 @@ static inline bool loop_may_sleep(const runloop *loop) {
 /// After a change to the mode: does the loop sleep in it, or is it about to without having seen the change, or may a host that runs its own
 /// loop in a call-out? Both threads change the wake word with a read-modify-write, so one of them sees the other (kernel/wake.c).
 HOLDS_LOCK static inline bool loop_sleeps_in(runloop *loop, const struct mode *mode) {
-    return loop_may_sleep(loop) && (atomic_fetch_or(&loop->wake.word, 0) & (WAKE_ASLEEP | WAKE_UNTOLD)) &&
+    return loop_may_sleep(loop) && (atomic_fetch_or(&loop->wake.word, 0) & (WAKE_ASLEEP | WAKE_UNNOTIFIED)) &&
            atomic_load_explicit(&loop->sleeping_in, memory_order_relaxed) == mode;
 }
 

@@ -2,9 +2,22 @@
 // readable. A hosted run is a plain one that is left at its sleep and taken up again (wait.c), so observers are notified of the same.
 //
 // The descriptor is an epoll set with nothing in it, during a hosted run, but the loop's own set (poller.c). It is readable while the
-// loop's set has anything to report; posts, wake-ups and stops write the eventfd, and timers arm the timerfd. So the host has no timeout
-// to compute. What woke it is asked for before the next sleep, and not before: so the descriptor is readable while call-outs run. If the
-// kernel had to be asked earlier, it is written again, unless the kernel alone will tell of whatever is to do.
+// loop's set has anything to report, so the host has no timeout to compute. What woke it is asked for before the next sleep, and not before:
+// so the descriptor is readable while call-outs run, in which the host may run its own loop. Who makes it readable:
+//
+//   what there is to do                      while the host sleeps        in a call-out
+//   ---------------------------------------  ---------------------------  ------------------------------------------------------
+//   a descriptor is ready                    the kernel                   the kernel
+//   a timer is due                           the kernel, by the timerfd   the same
+//   a post, a wake-up, a stop, a kick        the first one writes the     the first one since the host called: UNNOTIFIED in the
+//                                            eventfd (wake.c)             wake word, which a write takes away
+//   a task, a signal, a deadline that the    -                            the same, unless the set is still readable
+//   thread itself leaves behind                                           (loop_leave_to_host)
+//   what the loop took from the kernel       -                            the thread, before the call-out, if the kernel reports it
+//   and has not served                                                    no more (keep_host_awake)
+//
+// Otherwise the thread writes where it hands over: a run begins, is left at its budget, or ends within another one that goes on; a question
+// of the program's took what was meant for the host (work.c); the set or the timerfd fails, so the host has to ask again and again.
 //
 // Hosted runs nest, and live on the heap, since nobody's stack lasts from one of the host's calls to the next. A host that runs its loop
 // inside one of our call-outs (a modal dialog) asks for an iteration in the midst of one: that begins a nested run of the same mode,
@@ -45,7 +58,7 @@ static int begin(runloop *loop, struct mode *mode, enum kind kind) {
         return runloop__run_end(run, result);
     // The host's first iteration follows.
     if (kind != OF_CALLOUT)
-        run_tell_host(loop);
+        run_notify_host(loop);
     return 0;
 }
 
@@ -101,7 +114,7 @@ static int end_of_callout(struct run *run, int result) {
         runloop__wait_settle(run);
     result = runloop__run_end(run, result);
     if (result == RUNLOOP_RESULT_STOPPED)
-        run_tell_host(loop);
+        run_notify_host(loop);
     return result == -ECHILD ? -ECHILD : 0;
 }
 
@@ -123,8 +136,8 @@ static int iterate(struct run *run, int64_t budget_ns) {
         return run->is_of_callout ? end_of_callout(run, result) : runloop__run_end(run, result);
     if (sleeps)
         return 0;
-    if (!loop->poller.is_readable || (wake_word(&loop->wake) & WAKE_UNTOLD))
-        run_tell_host(loop);
+    if (!loop->poller.is_readable || (wake_word(&loop->wake) & WAKE_UNNOTIFIED))
+        run_notify_host(loop);
     return -EAGAIN;
 }
 
@@ -138,7 +151,7 @@ int runloop_hosted_iterate(int64_t budget_ns) {
         error = begin(loop, loop->run->mode, OF_CALLOUT);
         // The run that the host knows goes on, so the host is to ask again.
         if (error == -ENOMEM)
-            run_tell_host(loop);
+            run_notify_host(loop);
         if (error)
             return error == -ECHILD ? -ECHILD : 0;
         run = loop->hosted;

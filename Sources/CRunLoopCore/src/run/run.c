@@ -4,7 +4,7 @@
 #ifdef __linux__
 #include <pthread.h>
 
-#include "run/run.h"
+#include "run/work.h"
 
 INLINE uint32_t observed(const struct run *run) {
     return atomic_load_explicit(&run->mode->observed, memory_order_relaxed);
@@ -19,7 +19,7 @@ INLINE void enter(struct run *run) {
         loop->hosted = run;
     }
     run->outer = loop->run;
-    run->outer_word = wake_enter(&loop->wake, loop->hosted ? WAKE_UNTOLD : 0);
+    run->outer_word = wake_enter(&loop->wake, loop->hosted ? WAKE_UNNOTIFIED : 0);
     loop->run = run;
     if (loop->hosted)
         run_leave_to_host(loop, run);
@@ -31,8 +31,8 @@ INLINE void enter(struct run *run) {
 /// Call-outs follow, in which the host's own loop may run: it has to ask for what is armed for nobody, or was reported already.
 INLINE void keep_host_awake(const struct run *run) {
     if (run->loop->hosted && !run->loop->poller.is_readable && !is_from_parent_process(run->loop) &&
-        runloop__wait_knows_more(run))
-        run_tell_host(run->loop);
+        runloop__knows_more(run))
+        run_notify_host(run->loop);
 }
 
 static COLD void end_runs_above(struct run *run) {
@@ -73,7 +73,7 @@ static COLD void leave_hosted(struct run *run) {
         run->outer->looks_again = true;
     // What this run took from the kernel and armed was for the hosted run around it.
     if (loop->hosted && !(run->is_hosted && run->is_of_callout))
-        run_tell_host(loop);
+        run_notify_host(loop);
 }
 
 INLINE void leave(struct run *run) {
@@ -91,21 +91,13 @@ INLINE void leave(struct run *run) {
 
 //===-- deciding (R29, R36) ------------------------------------------------------------------------------------------===//
 
-static inline bool take(_Atomic bool *request) {
-    return atomic_load_explicit(request, memory_order_relaxed) && atomic_exchange(request, false);
-}
-
-static inline bool take_any_stop(struct run *run) {
-    return wake_take_stop(&run->loop->wake) || take(&run->loop->latched_stop) || take(&run->mode->stop_requested);
-}
-
 /// The result at the end of an iteration, or 0 for another one.
 INLINE int decide(struct run *run) {
     if (run->handled_source && run->returns_after_source)
         return RUNLOOP_RESULT_HANDLED_SOURCE;
     if (!run->is_pass && (run->limit_ns <= 0 || limit_has_passed(run)))
         return RUNLOOP_RESULT_TIMED_OUT;
-    if (take_any_stop(run))
+    if (stop_take(run))
         return RUNLOOP_RESULT_STOPPED;
     if (run_is_of_empty_mode(run))
         return RUNLOOP_RESULT_FINISHED;
@@ -116,8 +108,7 @@ INLINE int decide(struct run *run) {
 
 /// Whether anybody is to be called before the wait.
 INLINE bool has_work_before_wait(const struct run *run) {
-    return (observed(run) & (RUNLOOP_ACTIVITY_BEFORE_TIMERS | RUNLOOP_ACTIVITY_BEFORE_SOURCES)) ||
-           tasks_may_wait(run->loop) || signals_may_wait(run->loop, run->mode);
+    return (observed(run) & (RUNLOOP_ACTIVITY_BEFORE_TIMERS | RUNLOOP_ACTIVITY_BEFORE_SOURCES)) || may_have_calls(run);
 }
 
 /// False in a forked child.
@@ -235,15 +226,14 @@ INLINE int iterate_from_wait(struct run *run) {
 
 //===-- iterations that do nothing but serve -------------------------------------------------------------------------===//
 
-/// The one question of an iteration that has only the next source to serve: is there anything else to do, to tell anybody or to decide?
-/// If not, nobody can tell whether it took the way of all others. Wake-ups go on being ignored then, as after a wait.
+/// The one question of an iteration that has only the next source to serve: can it skip everything but serving? Then the
+/// shortcut is unobservable. Wake-ups go on being ignored meanwhile, as after a wait.
 INLINE bool has_only_to_serve(const struct run *run) {
     const runloop *loop = run->loop;
     const struct mode *mode = run->mode;
     return atomic_load_explicit(&loop->news, memory_order_relaxed) == NEWS_READY && run->is_plain &&
            wake_word(&loop->wake) == WAKE_RUNNING && !observed(run) && heap_count(&mode->timers) == 0 &&
-           mode_has_items(mode) && !stop_is_remembered(run) && !tasks_may_wait(loop) && !signals_may_wait(loop, mode) &&
-           !runloop__this_thread.tracer.trace;
+           mode_has_items(mode) && !may_have_work(run) && !runloop__this_thread.tracer.trace;
 }
 
 /// Such iterations: -ECHILD, or 0.
@@ -304,7 +294,7 @@ INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limi
     enter(run);
     if (!notify(run, RUNLOOP_ACTIVITY_ENTRY))
         return -ECHILD;
-    if (take_any_stop(run))
+    if (stop_take(run))
         return RUNLOOP_RESULT_STOPPED;
     if (limit_ns > 0 && limit_ns != RUNLOOP_FOREVER)
         run->deadline_ns = saturating_add(loop_now(loop), limit_ns);

@@ -37,15 +37,16 @@ struct run {
 bool runloop__wait(struct run *run, bool may_sleep);
 /// Sleeps, once that is announced. In a hosted run it takes no time: false if the host is to sleep, or to sleep on.
 bool runloop__wait_resume(struct run *run);
-/// Notes what the kernel has to report, for the runs around this one, and masks what its mode does not want.
-void runloop__wait_settle(struct run *run);
-/// Whether a wait would find something to do. What the kernel reports stays so for the wait, which serves it first.
-bool runloop__wait_has_work(struct run *run);
-/// The host's loop may run in a call-out that follows, and the kernel was asked: is there anything that it will not tell again? What it reports
-/// of descriptors it does, as long as they are ready.
-bool runloop__wait_knows_more(const struct run *run);
 /// Asks whether the main queue is ready, without waiting; if so, that is the selection.
 bool runloop__wait_select_main_queue(struct run *run);
+
+//===-- the same questions without a wait (work.c) -------------------------------------------------------------------===//
+
+/// Takes what the kernel has to report, for the runs around this one, and masks what its mode does not want.
+void runloop__wait_settle(struct run *run);
+/// The host's loop may run in a call-out that follows, and the kernel was asked: is there anything that it will not report again? What it
+/// reports of descriptors it does, as long as they are ready.
+bool runloop__knows_more(const struct run *run);
 
 //===-- a run in parts (run.c), and one whose sleep is a host's (hosted.c) -------------------------------------------===//
 
@@ -78,8 +79,8 @@ static inline void run_leave_to_host(runloop *loop, const struct run *run) {
 }
 
 /// Ends the host's sleep, or its next one. It will ask for whatever there is.
-static inline void run_tell_host(runloop *loop) {
-    wake_tell_host(&loop->wake);
+static inline void run_notify_host(runloop *loop) {
+    wake_notify_host(&loop->wake);
     runloop__poller_keep_readable(&loop->poller);
 }
 
@@ -103,18 +104,6 @@ void runloop__teardown(runloop *loop);
 /// Is the innermost run one that was left without being told? Stacks grow downwards, and `here` is on the one in use.
 static inline bool run_was_left(const runloop *loop, const void *here) {
     return loop->run && loop->run != loop->hosted && (uintptr_t)loop->run <= (uintptr_t)here;
-}
-
-static inline bool stop_is_remembered(const struct run *run) {
-    return atomic_load(&run->loop->latched_stop) || atomic_load(&run->mode->stop_requested);
-}
-
-static inline bool run_is_of_empty_mode(const struct run *run) {
-    return !run->is_guest && mode_is_empty(run->loop, run->mode);
-}
-
-static inline bool limit_has_passed(const struct run *run) {
-    return run->deadline_ns != RUNLOOP_NEVER && loop_now(run->loop) >= run->deadline_ns;
 }
 
 #endif // RUNLOOP_RUN_H

@@ -1,6 +1,6 @@
 // wait.c — the one wait of an iteration, in four steps: look, arm, poll, select.
 //
-//   look     Is there anything to do, so that the loop must not sleep?
+//   look     Is there anything to do, so that the loop must not sleep? (work.h)
 //   arm      When must a sleep end, for the mode's timers and the run's limit?
 //   poll     The kernel waits. No lock is held.
 //   select   What was reported is noted, and one event is selected: the due timers, a descriptor, or the main queue.
@@ -15,7 +15,7 @@
 #include <poll.h>
 
 #include "model/heap.h"
-#include "run/run.h"
+#include "run/work.h"
 
 //===-- select -------------------------------------------------------------------------------------------------------===//
 
@@ -28,10 +28,6 @@ INLINE uint32_t how_to_select(const struct run *run) {
     uint32_t observed = atomic_load_explicit(&run->mode->observed, memory_order_relaxed);
     return (run->serves_main_queue ? WITH_MAIN_QUEUE : 0) |
            (run->is_pass || (observed & RUNLOOP_ACTIVITY_AFTER_WAITING) ? SERVED_LATER : 0);
-}
-
-HOLDS_LOCK INLINE bool timers_are_due_in(const struct run *run) {
-    return heap_count(&run->mode->timers) > 0 && timers_are_due(run->loop, run->mode, loop_now(run->loop));
 }
 
 /// Selects an event that is known to be ready. Due timers and what else is ready take turns; timers that the loop served last go only if
@@ -60,28 +56,6 @@ INLINE bool select_known(struct run *run, bool yields) {
     bool selected = select_event(run, yields);
     loop_unlock(loop);
     return selected;
-}
-
-//===-- look ---------------------------------------------------------------------------------------------------------===//
-
-/// Is there anything that the mode wants served?
-HOLDS_LOCK static bool any_waits(const struct run *run) {
-    return runloop__ready_any(run->loop, run->mode, run->serves_main_queue);
-}
-
-static bool any_signalled(const struct run *run) {
-    runloop *loop = run->loop;
-    loop_lock(loop);
-    bool any = runloop__signals_any(loop, run->mode) || any_waits(run);
-    loop_unlock(loop);
-    return any;
-}
-
-/// Is there something to do, so that the loop must not sleep? Descriptors aside, about which the wait asks.
-INLINE bool look(const struct run *run) {
-    return run->timers_are_due || stop_is_remembered(run) ||
-           (signals_may_wait(run->loop, run->mode) && any_signalled(run)) ||
-           (tasks_may_wait(run->loop) && runloop__tasks_any(run->loop, run->mode)) || limit_has_passed(run);
 }
 
 //===-- arm ----------------------------------------------------------------------------------------------------------===//
@@ -114,12 +88,6 @@ INLINE int64_t arm(struct run *run) {
 }
 
 //===-- poll ---------------------------------------------------------------------------------------------------------===//
-
-/// Whether the kernel may know of something that is ready, and was not asked in this iteration.
-INLINE bool has_descriptors(const struct run *run) {
-    return !run->was_polled &&
-           (run->serves_main_queue || atomic_load_explicit(&run->mode->watched_count, memory_order_relaxed) > 0);
-}
 
 /// The kernel has nothing to report.
 static COLD int select_unreported(struct run *run, int count) {
@@ -201,8 +169,8 @@ static COLD int find_reason(struct run *run, int count, bool *is_over) {
     if (count == -EBADF || count == -EINVAL || (count > 0 && run->set_is_stale))
         poll(NULL, 0, PAUSE_MS);
     uint32_t news = wake_take_news(&run->loop->wake);
-    *is_over = run->selection.kind != SELECTED_NOTHING || (news & (WAKE_WOKEN | WAKE_STOPPED)) ||
-               stop_is_remembered(run) || limit_has_passed(run) || run_is_of_empty_mode(run);
+    *is_over = run->selection.kind != SELECTED_NOTHING || (news & WAKE_WOKEN) || stop_is_pending(run) ||
+               limit_has_passed(run) || run_is_of_empty_mode(run);
     // Who kicks again while the word says so writes nothing. So the kick that was just taken may be one that came after the last look.
     return count == 0 && (news & WAKE_KICKED) ? 1 : count;
 }
@@ -224,7 +192,7 @@ INLINE bool find_work(struct run *run) {
     }
     atomic_store_explicit(&loop->sleeping_in, run->mode, memory_order_relaxed);
     bool was_woken = wake_announce_sleep(&loop->wake);
-    if (!was_woken && !look(run) && !run_is_of_empty_mode(run))
+    if (!was_woken && !has_work(run) && !run_is_of_empty_mode(run))
         return false;
     poll_if_useful(run);
     return true;
@@ -251,28 +219,31 @@ static COLD void sleep_traced(struct run *run) {
     sleep_until_over(run, true);
 }
 
-/// The host sleeps, and only waits for changes. So the kernel and the loop's clock are asked until they have nothing more to say. False if
+/// The set could not be asked, or has an entry that could not be taken out.
+static bool has_failed(const struct run *run, int count) {
+    return (count < 0 && count != -EINTR) || (count > 0 && run->set_is_stale);
+}
+
+/// The host sleeps, and only waits for changes. So the kernel and the loop's clock are asked until they have nothing more to report. False if
 /// the host is to sleep.
 static COLD bool look_for_host(struct run *run) {
-    bool is_over = false, asks_again;
     int failures = 0;
-    do {
-        int64_t timeout_ns = arm(run);
-        is_over = timeout_ns < 0; // in a forked child
+    for (int64_t timeout_ns; (timeout_ns = arm(run)) >= 0;) {
+        bool is_over;
+        int count = sleep_once(run, 0, &is_over);
         if (is_over)
             break;
-        int count = sleep_once(run, 0, &is_over);
-        bool is_stuck = (count < 0 && count != -EINTR) || (count > 0 && run->set_is_stale);
-        failures = is_stuck ? failures + 1 : 0;
+        failures = has_failed(run, count) ? failures + 1 : 0;
         // The first failure makes the set anew.
-        asks_again = failures < 2 && (count > 0 || is_stuck || (timeout_ns == 0 && run->loop->clock.now));
-        // The timer descriptor could not be armed: the host has to ask again and again.
-        if (!is_over && (is_stuck || (!asks_again && timeout_ns != RUNLOOP_FOREVER)))
-            run_tell_host(run->loop);
-    } while (!is_over && asks_again);
-    if (is_over)
-        run_finish_sleep(run);
-    return is_over;
+        bool asks_again = failures ? failures < 2 : count > 0 || (timeout_ns == 0 && run->loop->clock.now);
+        // With a set that fails, or a timer descriptor that could not be armed, the host has to ask again and again.
+        if (failures || (!asks_again && timeout_ns != RUNLOOP_FOREVER))
+            run_notify_host(run->loop);
+        if (!asks_again)
+            return false;
+    }
+    run_finish_sleep(run);
+    return true;
 }
 
 INLINE bool sleep_or_find_work(struct run *run) {
@@ -295,7 +266,7 @@ bool runloop__wait_resume(struct run *run) {
     // Announced again: whoever comes after the look finds it.
     bool looks = run->looks_again;
     run->looks_again = run->timers_are_due = false;
-    if (wake_has_news(&loop->wake) || (looks && (wake_announce_sleep(&loop->wake) || look(run)))) {
+    if (wake_has_news(&loop->wake) || (looks && (wake_announce_sleep(&loop->wake) || has_work(run)))) {
         // The kernel need not be asked before the next sleep. Meanwhile the set stays readable: the loop's last question came before this
         // news and the write that went with it.
         loop->poller.is_readable = true;
@@ -319,7 +290,7 @@ bool runloop__wait(struct run *run, bool may_sleep) {
         else if (has_descriptors(run))
             poll_and_select_all(run);
         // A wait that takes no time consumes a wake-up, too, and later ones are ignored until the next iteration (R48). Where no call-out
-        // comes before that, nobody can tell "later" from "then".
+        // comes before that, nobody can distinguish "later" from "then".
         if (run->selection.kind != SELECTED_NOTHING || wake_has_news(&loop->wake) || tasks_may_wait(loop))
             run_finish_wait(run);
     }
@@ -338,57 +309,5 @@ bool runloop__wait_select_main_queue(struct run *run) {
     runloop__ready_select_main_queue(loop, &run->selection);
     loop_unlock(loop);
     return true;
-}
-
-//===-- the same questions without a wait ----------------------------------------------------------------------------===//
-
-void runloop__wait_settle(struct run *run) {
-    runloop *loop = run->loop;
-    runloop__registrations_poll(loop);
-    loop_lock(loop);
-    any_waits(run);
-    runloop__ready_prepare(loop, run->mode, true);
-    loop_unlock(loop);
-}
-
-bool runloop__wait_knows_more(const struct run *run) {
-    runloop *loop = run->loop;
-    // Observers are notified in the nested run. Without UNTOLD, who posts in the call-out relies on what was written before, and that was taken.
-    if (atomic_load_explicit(&run->mode->observed, memory_order_relaxed) ||
-        wake_word(&loop->wake) != (WAKE_RUNNING | WAKE_UNTOLD) || loop->clock.now || stop_is_remembered(run) ||
-        tasks_may_wait(loop) || signals_may_wait(loop, run->mode) ||
-        atomic_load_explicit(&loop->news, memory_order_relaxed))
-        return true;
-    loop_lock(loop);
-    int64_t timer_ns = runloop__timers_latest(run->mode);
-    bool is_armed = timer_ns == RUNLOOP_NEVER || loop_is_armed(loop, timer_ns);
-    loop_unlock(loop);
-    return !is_armed;
-}
-
-/// Is a descriptor of the mode ready, or the main queue? What is reported stays so for the wait, which serves it first.
-static bool any_ready(struct run *run) {
-    runloop *loop = run->loop;
-    bool any = false;
-    loop_lock(loop);
-    runloop__ready_prepare(loop, run->mode, false);
-    for (int count = POLLER_BATCH; !(any = any_waits(run)) && count == POLLER_BATCH && has_descriptors(run);) {
-        runloop__ready_prepare(loop, run->mode, true);
-        loop_unlock(loop);
-        count = runloop__registrations_poll(loop);
-        loop_lock(loop);
-    }
-    loop_unlock(loop);
-    // What was fetched here was meant for the host, or for the sleep before which the clock is asked.
-    if (loop->hosted || (loop->asks_clock && wake_has_come(&loop->wake)))
-        run_tell_host(loop);
-    return any;
-}
-
-bool runloop__wait_has_work(struct run *run) {
-    loop_lock(run->loop);
-    run->timers_are_due = timers_are_due_in(run);
-    loop_unlock(run->loop);
-    return look(run) || any_ready(run);
 }
 #endif // __linux__
