@@ -354,8 +354,10 @@ bool runloop__main_queue_is_available(runloop *loop);
 bool runloop__main_queue_watch(runloop *loop);
 /// The thread. From now on the queue's work does not wake the loop, until a run watches it again.
 void runloop__main_queue_unwatch(runloop *loop);
-/// The thread. Is the queue ready? Asks the kernel once, without sleeping; `*polled_all`: about everything.
-bool runloop__main_queue_poll(runloop *loop, bool *polled_all);
+/// The thread. Is the queue ready? Asks the kernel, without sleeping, unless it is known that nothing was queued.
+bool runloop__main_queue_poll(const runloop *loop);
+/// The thread. The kernel has reported it as ready.
+void runloop__main_queue_reported(void);
 /// The thread. True if it was ready when it was selected, and has been served.
 bool runloop__main_queue_dispatch(runloop *loop, const struct selection *selection);
 /// The thread of the main loop. Is a run that starts now nested in the queue's work, so that what waits meanwhile is worth a diagnostic?

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 extern int _dispatch_get_main_queue_handle_4CF(void) __attribute__((weak));
 extern void _dispatch_main_queue_callback_4CF(void *unused) __attribute__((weak));
 extern void *_CFGetTSD(uint32_t slot) __attribute__((weak));
+/// The queue itself, of which programs know the address.
+extern char _dispatch_main_q __attribute__((weak));
 
 //===-- libdispatch --------------------------------------------------------------------------------------------------===//
 
@@ -24,7 +27,8 @@ extern void *_CFGetTSD(uint32_t slot) __attribute__((weak));
 static struct {
     int (*descriptor)(void);
     void (*drain)(void *);
-    uint32_t asked; ///< how often, since the symbols are not looked up each time
+    const char *queue; ///< NULL if it is not known
+    uint32_t asked;    ///< how often, since the symbols are not looked up each time
 } libdispatch;
 
 /// Looking for symbols costs microseconds where there are none.
@@ -36,12 +40,14 @@ bool runloop__main_queue_exists(void) {
     if (_dispatch_get_main_queue_handle_4CF && _dispatch_main_queue_callback_4CF) {
         libdispatch.descriptor = _dispatch_get_main_queue_handle_4CF;
         libdispatch.drain = _dispatch_main_queue_callback_4CF;
+        libdispatch.queue = &_dispatch_main_q;
     } else if (libdispatch.asked++ % QUESTIONS_BETWEEN_LOOKS == 0) {
         uintptr_t descriptor = (uintptr_t)dlsym(RTLD_DEFAULT, "_dispatch_get_main_queue_handle_4CF");
         uintptr_t drain = (uintptr_t)dlsym(RTLD_DEFAULT, "_dispatch_main_queue_callback_4CF");
         if (descriptor && drain) {
             libdispatch.descriptor = (int (*)(void))descriptor;
             libdispatch.drain = (void (*)(void *))drain;
+            libdispatch.queue = dlsym(RTLD_DEFAULT, "_dispatch_main_q");
         }
     }
     return libdispatch.drain;
@@ -114,6 +120,74 @@ void runloop__main_queue_unwatch(runloop *loop) {
     loop_unlock(loop);
 }
 
+//===-- has anything been queued since? ------------------------------------------------------------------------------===//
+
+// Only the kernel knows whether the queue is ready, and a loop with much to do has to know before each event (R108). But whoever queues anything
+// changes the queue, an object of libdispatch's: so while that is as it was before the kernel said that nothing was there, there is no need to
+// ask again. Nothing is read out of it (0111).
+//
+// Who queues changes the object and then writes the eventfd, and the object is copied here before the kernel is asked. So what was queued after
+// the copy shows in the object, and what was queued before it shows in the kernel's answer, or is on the way there, and then in the kernel's
+// next report. A thread that learns of something that was queued, by whatever way, has a view of memory in which the object has changed.
+//
+// A libdispatch whose object does not show it is found out by the first report of the kernel's that comes while the object is unchanged, and from
+// then on the kernel is asked each time; until a report comes with a change again, since a drain that takes more than was counted causes such a
+// report as well.
+
+/// The size of the object in every libdispatch for Linux, in which it is a public symbol.
+enum { QUEUE_WORDS = 128 / sizeof(uintptr_t) };
+
+/// Used by the main loop's thread.
+static struct {
+    uintptr_t words[QUEUE_WORDS];
+    bool is_valid; ///< the kernel said that nothing was there, after these were copied
+    bool is_refuted;
+} seen;
+
+/// Other threads write it, by atomic operations that this library does not know: each word is one that was there.
+static uintptr_t word_of_queue(int index) {
+    return __atomic_load_n((const uintptr_t *)(const void *)libdispatch.queue + index, __ATOMIC_ACQUIRE);
+}
+
+static bool is_as_seen(void) {
+    uintptr_t difference = 0;
+    for (int i = 0; i < QUEUE_WORDS; i++)
+        difference |= word_of_queue(i) ^ seen.words[i];
+    return difference == 0;
+}
+
+static bool has_work(void) {
+    struct pollfd queue = {.fd = descriptor(), .events = POLLIN};
+    return queue.fd >= 0 && poll(&queue, 1, 0) == 1;
+}
+
+/// Is it known, without a question to the kernel, that there is none?
+static bool has_surely_none(void) {
+    return seen.is_valid && !seen.is_refuted && is_as_seen();
+}
+
+/// The kernel has said that something is there.
+void runloop__main_queue_reported(void) {
+    if (seen.is_valid)
+        seen.is_refuted = is_as_seen();
+    seen.is_valid = false;
+}
+
+/// The kernel's answer.
+static bool ask(void) {
+    uintptr_t words[QUEUE_WORDS] = {0};
+    if (libdispatch.queue)
+        for (int i = 0; i < QUEUE_WORDS; i++)
+            words[i] = word_of_queue(i);
+    if (has_work()) {
+        runloop__main_queue_reported();
+        return true;
+    }
+    memcpy(seen.words, words, sizeof words);
+    seen.is_valid = libdispatch.queue;
+    return false;
+}
+
 //===-- serving ------------------------------------------------------------------------------------------------------===//
 
 /// Reads the counter: true if anything was queued since the last time.
@@ -123,20 +197,9 @@ static bool take_counter(void) {
     return handle >= 0 && syscall(SYS_read, handle, &count, sizeof count) == (long)sizeof count;
 }
 
-static bool has_work(void) {
-    struct pollfd queue = {.fd = descriptor(), .events = POLLIN};
-    return queue.fd >= 0 && poll(&queue, 1, 0) == 1;
-}
-
 // Only this thread writes what is read here without the lock.
-UNCHECKED bool runloop__main_queue_poll(runloop *loop, bool *polled_all) {
-    const struct news *news = &loop->main_queue.news;
-    // While something is known to be ready, the queue alone is asked about: the kernel would report all of it again, each time.
-    *polled_all = !(atomic_load_explicit(&loop->news, memory_order_relaxed) & NEWS_READY);
-    if (!*polled_all)
-        return news->reasons || has_work();
-    // One call asks about everything: what else is ready spares the wait its own.
-    return runloop__registrations_poll(loop) > 0 && news->reasons;
+UNCHECKED bool runloop__main_queue_poll(const runloop *loop) {
+    return loop->main_queue.news.reasons || (!has_surely_none() && ask());
 }
 
 /// A batch of the queue's work is over. That it was long is the only sign of somebody else's loop that was run in it (a dialog's), since such a

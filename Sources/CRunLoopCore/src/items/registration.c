@@ -241,6 +241,7 @@ void runloop__registrations_report(runloop *loop, const poller_event *events, in
         } else if (tag == TAG_TIMER) {
             loop->armed_ns = RUNLOOP_NEVER;
         } else if (tag >> 32 == 0) { // the main queue's
+            runloop__main_queue_reported();
             ready_add(loop, &loop->main_queue.news, RUNLOOP_READABLE);
         } else if (tag != TAG_WAKER && loop->registrations.stale_count > 0) {
             note_stale(loop);

@@ -206,7 +206,7 @@ INLINE enum progress iterate_to_wait(struct run *run) {
 
     // The main queue is polled before the wait, but not twice running, so that neither it nor the rest starves (R108).
     bool polls_main_queue = run->serves_main_queue && !run->served_main_queue;
-    run->served_main_queue = run->was_polled = false;
+    run->served_main_queue = false;
     run->selection.kind = SELECTED_NOTHING;
     if (polls_main_queue && runloop__wait_select_main_queue(run))
         return ON;
@@ -280,7 +280,7 @@ INLINE int begin(struct run *run, runloop *loop, struct mode *mode, int64_t limi
     run->limit_ns = limit_ns;
     run->deadline_ns = RUNLOOP_NEVER;
     run->returns_after_source = returns_after_source;
-    run->serves_main_queue = run->starves_main_queue = run->was_polled = run->ignores_wakeups = false;
+    run->serves_main_queue = run->starves_main_queue = run->ignores_wakeups = false;
     // The first iteration does not poll the main queue before its wait.
     run->served_main_queue = true;
     run->is_plain = limit_ns == RUNLOOP_FOREVER && !returns_after_source && !run->is_hosted;

@@ -25,7 +25,6 @@ struct run {
     bool was_stopped;        ///< of_callout: so shall the run around it be
     bool looks_again;        ///< hosted: while it slept, a nested run may have taken what came for it
     struct run *outer_hosted;
-    bool was_polled;     ///< in this iteration, for the main queue: the kernel need not be asked again
     bool set_is_stale;   ///< and could not be made anew before this wait
     bool timers_are_due; ///< when the wait last looked
     struct selection selection;

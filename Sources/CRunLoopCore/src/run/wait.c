@@ -303,7 +303,7 @@ bool runloop__wait(struct run *run, bool may_sleep) {
 
 bool runloop__wait_select_main_queue(struct run *run) {
     runloop *loop = run->loop;
-    if (!runloop__main_queue_poll(loop, &run->was_polled))
+    if (!runloop__main_queue_poll(loop))
         return false;
     loop_lock(loop);
     runloop__ready_select_main_queue(loop, &run->selection);

@@ -43,7 +43,6 @@ static bool finds_work(struct run *question) {
 
 static __attribute__((noinline)) bool has_nothing_left(runloop *loop) {
     struct run question = *loop->run;
-    question.was_polled = false; // something may be ready since then
     bool is_woken = !question.ignores_wakeups && (wake_word(&loop->wake) & WAKE_WOKEN);
     return question.limit_ns > 0 && !is_woken && !stop_is_pending(&question) && !run_is_of_empty_mode(&question) &&
            !finds_work(&question);

@@ -40,10 +40,9 @@ HOLDS_LOCK INLINE bool timers_are_due_in(const struct run *run) {
     return heap_count(&run->mode->timers) > 0 && timers_are_due(run->loop, run->mode, loop_now(run->loop));
 }
 
-/// Whether the kernel may know of something that is ready, and was not asked in this iteration.
+/// Whether the kernel may know of something that is ready.
 INLINE bool has_descriptors(const struct run *run) {
-    return !run->was_polled &&
-           (run->serves_main_queue || atomic_load_explicit(&run->mode->watched_count, memory_order_relaxed) > 0);
+    return run->serves_main_queue || atomic_load_explicit(&run->mode->watched_count, memory_order_relaxed) > 0;
 }
 
 /// Is there anything on the ready list that the mode wants served?
