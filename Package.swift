@@ -299,6 +299,31 @@ let package = Package(
             path: "Tests/Kit/ExecutorPrograms/Simulation",
             swiftSettings: swiftSettings
         ),
+        // The same in a program without a product for the main actor, and with each.
+        .target(
+            name: "AwaitsOnLoop",
+            dependencies: ["RunLoopKit", "RunLoopKitLinux"],
+            path: "Tests/Kit/ExecutorPrograms/Awaits/Shared",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "awaits-plain-program",
+            dependencies: ["AwaitsOnLoop"],
+            path: "Tests/Kit/ExecutorPrograms/Awaits/Plain",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "awaits-main-actor-program",
+            dependencies: ["AwaitsOnLoop", "RunLoopKitMainActor"],
+            path: "Tests/Kit/ExecutorPrograms/Awaits/MainActor",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "awaits-single-thread-program",
+            dependencies: ["AwaitsOnLoop", "RunLoopKitSingleThread"],
+            path: "Tests/Kit/ExecutorPrograms/Awaits/SingleThread",
+            swiftSettings: swiftSettings
+        ),
         .target(
             name: "AllocationCount", path: "Tests/Kit/ExecutorPrograms/AllocationCount", publicHeadersPath: "include"),
         .target(name: "DeafRuntime", path: "Tests/Kit/ExecutorPrograms/DeafRuntime", publicHeadersPath: "include"),

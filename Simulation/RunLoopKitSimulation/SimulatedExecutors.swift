@@ -107,6 +107,8 @@ func installSimulation() {
     Schedule.followSends()
     Schedule.followOutsideWork()
     install(SimulationExecutorFactory.self)
+    // It passes on what no simulation owns.
+    unsafe Hooks.isExecutorOfMainActor = true
 }
 
 private func install<Factory: ExecutorFactory>(_ factory: Factory.Type) {

@@ -41,6 +41,7 @@ package enum Installation {
             Fallback.begin(product: product, isMainActorFree: isMainActorFree)
         }
         if isTakenForMainActor {
+            unsafe Hooks.isExecutorOfMainActor = true
             Hooks.taskLister.withLock { $0 = TaskList.shared }
             unsafe Hooks.endSleep = { unsafe jobs.endSleep($0) }
             jobs.whenRunsHaveEnded = MainQueueGuest.runsHaveEnded

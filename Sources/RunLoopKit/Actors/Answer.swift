@@ -51,7 +51,8 @@ package struct Answer<Value, Failure: Error>: @unchecked Sendable {
     }
 
     func suspend(isolation actor: isolated (any Actor)?) async {
-        unsafe await withUnsafeContinuation(isolation: actor) { waiter in
+        unsafe await withUnsafeContinuation(isolation: actor) { (waiter: UnsafeContinuation<Void, Never>) in
+            unsafe waiter.resumes(on: actor)
             let isSettled = state.withLock { state in
                 guard case .open = state else { return true }
                 state = unsafe .open(waiter)

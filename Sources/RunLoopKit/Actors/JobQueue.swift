@@ -111,10 +111,13 @@ internal import CRunLoopCore
     /// Runs the remaining jobs, and those which they add, because there will be no further run.
     override func discard() {
         while let job = takeRest() {
-            run(job)
+            pass(job)
             if process.isOver { return }
         }
     }
+
+    /// A job that no run will run.
+    func pass(_ job: UnownedJob) { run(job) }
 
     private func takeRest() -> UnownedJob? {
         state.withLock { state in

@@ -5,6 +5,9 @@ package enum Hooks {
     /// Another loop that is `RunLoop.main` on the calling thread. `nil` on a thread that has none.
     nonisolated(unsafe) package static var mainLoop: (@Sendable () -> RunLoop?)?
 
+    /// Do the main actor's jobs run on the main loop itself, or a stand-in, and not by way of the main dispatch queue?
+    nonisolated(unsafe) package static var isExecutorOfMainActor = false
+
     /// Ends the sleep of a task whose timer this is, on the loop's thread. `false` for other timers.
     nonisolated(unsafe) package static var endSleep: (@Sendable (_ timer: OpaquePointer) -> Bool)?
 

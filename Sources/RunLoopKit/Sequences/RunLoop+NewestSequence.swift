@@ -1,29 +1,43 @@
 #if os(Linux)
-/// What an item of a loop tells, as a sequence: the instants of a timer, the activities of a loop.
+/// What an item of a loop reports, as a sequence: the instants of a timer, the activities of a loop.
 ///
 /// Every iteration has an item of its own, which is invalidated when the iteration ends, at the latest when its iterator is released. Only the
 /// newest element is kept for a consumer that is slow.
 struct NewestSequence<Element: Sendable>: AsyncSequence, Sendable {
     typealias Failure = Never
-    /// Makes an item, and adds it.
-    let addItem: @Sendable (AsyncStream<Element>.Continuation) -> Void
+    /// Makes an item, and adds it. Its closure keeps the end of the sequence.
+    let addItem: @Sendable (EndOfSequence<Element>) -> RunLoop.Item
 
-    func makeAsyncIterator() -> AsyncStream<Element>.Iterator {
-        AsyncStream(bufferingPolicy: .bufferingNewest(1), addItem).makeAsyncIterator()
+    func makeAsyncIterator() -> Iterator { Iterator(iteration: Iteration(addItem)) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        /// `nil` at the end.
+        fileprivate var iteration: Iteration?
+
+        mutating func next() async -> Element? { await next(isolation: nil) }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+            guard let element = await iteration?.mailbox.next(isolation: actor) else {
+                iteration = nil
+                return nil
+            }
+            return element
+        }
     }
-}
 
-/// Retained by the closure of such an item, and by nothing else. It is freed when the loop releases the item because its thread has
-/// ended, or when the loop has refused the item. Then the sequence ends.
-package final class EndOfSequence<Element: Sendable>: Sendable {
-    package let continuation: AsyncStream<Element>.Continuation
+    fileprivate final class Iteration: Sendable {
+        let mailbox = Mailbox<Element>(keeping: .newest)
+        /// The loop alone retains it, so that it is freed at the end of that.
+        private let item: @Sendable () -> RunLoop.Item?
 
-    package init(_ continuation: AsyncStream<Element>.Continuation) {
-        self.continuation = continuation
-    }
+        init(_ addItem: (EndOfSequence<Element>) -> RunLoop.Item) {
+            weak let item = addItem(EndOfSequence(mailbox))
+            self.item = { item }
+        }
 
-    deinit {
-        continuation.finish()
+        deinit {
+            item()?.invalidate()
+        }
     }
 }
 #endif

@@ -13,13 +13,12 @@ extension RunLoop {
         every interval: Duration, tolerance: Duration = .zero, inMode mode: Mode = .common
     ) -> some AsyncSequence<Instant, Never> & Sendable {
         precondition(interval > .zero, "A timer repeats at an interval greater than zero.")
-        return NewestSequence<Instant> { continuation in
-            let end = EndOfSequence(continuation)
+        return NewestSequence<Instant> { end in
             let timer = Timer(at: self.clock.now + interval, every: interval, tolerance: tolerance) { timer in
-                if let date = timer.nextFireDate { end.continuation.yield(date) }
+                if let date = timer.nextFireDate { end.mailbox.put(date) }
             }
-            continuation.onTermination = { [weak timer] _ in timer?.invalidate() }
             self.addUnlessOver(timer, forMode: mode)
+            return timer
         }
     }
 
@@ -28,11 +27,10 @@ extension RunLoop {
     public func activities(
         _ activities: Observer.Activities, inMode mode: Mode = .common
     ) -> some AsyncSequence<Observer.Activities, Never> & Sendable {
-        NewestSequence<Observer.Activities> { continuation in
-            let end = EndOfSequence(continuation)
-            let observer = Observer(activities) { _, activity in end.continuation.yield(activity) }
-            continuation.onTermination = { [weak observer] _ in observer?.invalidate() }
+        NewestSequence<Observer.Activities> { end in
+            let observer = Observer(activities) { _, activity in end.mailbox.put(activity) }
             self.addUnlessOver(observer, forMode: mode)
+            return observer
         }
     }
 }

@@ -26,7 +26,6 @@ extension RunLoop {
         package struct Iterator: AsyncIteratorProtocol {
             private let sequence: SourceSequence
             private var watch: SourceWatch<Element>?
-            private var elements: AsyncStream<Element>.Iterator?
             private var isOver = false
 
             init(sequence: SourceSequence) {
@@ -43,21 +42,12 @@ extension RunLoop {
                 if isOver { return nil }
                 // A throw ends the iteration.
                 isOver = true
-                if watch == nil { try begin() }
-                try watch?.arm()
-                guard let element = await elements?.next(isolation: actor) else {
-                    watch = nil
-                    return nil
-                }
+                let watch = try watch.take() ?? SourceWatch(sequence)
+                try watch.arm()
+                guard let element = await watch.elements.next(isolation: actor) else { return nil }
+                self.watch = watch
                 isOver = false
                 return element
-            }
-
-            private mutating func begin() throws {
-                let (stream, continuation) = AsyncStream.makeStream(
-                    of: Element.self)
-                watch = try SourceWatch(sequence, continuation)
-                elements = stream.makeAsyncIterator()
             }
         }
     }
@@ -73,27 +63,29 @@ private final class SourceWatch<Element: Sendable>: Sendable {
         var endNumber: UInt?
     }
 
+    let elements: Mailbox<Element>
     private let loop: RunLoop
     /// `nil` before the beginning and after the end.
     private let state = Guarded<State?>(nil)
 
-    init(_ sequence: RunLoop.SourceSequence<Element>, _ continuation: AsyncStream<Element>.Continuation) throws {
+    init(_ sequence: RunLoop.SourceSequence<Element>) throws {
         loop = sequence.loop
+        let elements = Mailbox<Element>(keeping: .all)
+        self.elements = elements
         let source = try sequence.makeSource { [weak self] element in
             self?.state.withLock { $0?.source }?.pause()
-            continuation.yield(element)
+            elements.put(element)
         }
         let events = source.events
         source.pause()
         state.withLock { $0 = State(source: source, events: events) }
-        continuation.onTermination = { [weak self] _ in self?.end() }
         do {
             try loop.add(source, forMode: sequence.mode)
-            let number = loop.end.notify { continuation.finish() }
-            if number == nil { continuation.finish() }
+            let number = loop.end.notify { elements.finish() }
+            if number == nil { elements.finish() }
             state.withLock { $0?.endNumber = number }
         } catch RunLoop.Error.loopFinished {
-            continuation.finish()
+            elements.finish()
         }
     }
 

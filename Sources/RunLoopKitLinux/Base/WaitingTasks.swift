@@ -27,8 +27,12 @@ internal import RunLoopKit
         isolation actor: isolated (any Actor)?, begin: (Waiter) -> Void, cancel: @Sendable () -> Void
     ) async -> Value {
         await withTaskCancellationHandler(
-            operation: { unsafe await withUnsafeContinuation(isolation: actor, begin) }, onCancel: cancel,
-            isolation: actor)
+            operation: {
+                unsafe await withUnsafeContinuation(isolation: actor) { (waiter: Waiter) in
+                    unsafe waiter.resumes(on: actor)
+                    unsafe begin(waiter)
+                }
+            }, onCancel: cancel, isolation: actor)
     }
 }
 #endif

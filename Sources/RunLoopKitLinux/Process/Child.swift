@@ -154,10 +154,10 @@ extension RunLoop {
     public func exits(
         adopting processes: [Int32], inMode mode: Mode = .common
     ) throws -> some AsyncSequence<Child.Exit, Never> & Sendable {
-        let (stream, continuation) = AsyncStream.makeStream(of: Child.Exit.self)
-        let end = EndOfSequence(continuation)
+        let exits = Mailbox<Child.Exit>(keeping: .all)
+        let end = EndOfSequence(exits)
         let children = try processes.map { process in
-            try Source(Process(pid: process, reaps: true), ChildEnd { end.continuation.yield($0) })
+            try Source(Process(pid: process, reaps: true), ChildEnd { end.mailbox.put($0) })
         }
         do {
             for child in children { try add(child, forMode: mode) }
@@ -165,7 +165,7 @@ extension RunLoop {
             for child in children { child.invalidate() }
             throw error
         }
-        return stream
+        return PulledSequence(origin: exits) { exits, actor async throws(Never) in await exits.next(isolation: actor) }
     }
 }
 

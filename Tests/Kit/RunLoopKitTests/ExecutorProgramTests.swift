@@ -37,6 +37,13 @@ import Testing
         #expect(try await runProgram("synchronous-main-program", name) == Ending(status: 0, output: "\(name): done\n"))
     }
 
+    @Test(
+        "What a loop resumes goes on on its thread, and no other thread has anything to do with it",
+        arguments: ["plain", "main-actor", "single-thread"], ["main-actor", "bound-actor", "task-executor"])
+    func awaits(program: String, name: String) async throws {
+        #expect(try await runProgram("awaits-\(program)-program", name) == Ending(status: 0, output: "\(name): done\n"))
+    }
+
     @Test("Another loop that looks for the main queue's work now and then gets no diagnostic")
     func polledMainQueue() async throws {
         let ending = try await runProgram("synchronous-main-program", "polled 2>&1")

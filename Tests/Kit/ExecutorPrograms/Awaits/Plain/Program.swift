@@ -1,0 +1,6 @@
+import AwaitsOnLoop
+
+/// The main actor on the main dispatch queue.
+@main struct Program {
+    static func main() { runAwaits() }
+}
