@@ -14,11 +14,9 @@
 
 #include "base/lock.h"
 #include "base/object.h"
-#include "process/catcher.h"
 #include "process/child.h"
+#include "process/ending.h"
 #include "process/pidfd.h"
-
-enum { MOST_STEPS = 8 };
 
 struct child {
     struct object object;
@@ -29,11 +27,7 @@ struct child {
     struct process_lock lock;
     bool has_ended GUARDED;
     runloop_child_exit exit GUARDED; ///< constant from then on
-    // The signals that end it. The next one is due when the deadline of the source has passed, if that has one.
-    runloop_child_step steps[MOST_STEPS] GUARDED;
-    size_t step_count GUARDED, next_step GUARDED;
-    bool ends_group GUARDED;
-    bool has_deadline GUARDED; ///< false: the child is to be called for it
+    struct ending ending GUARDED;
 };
 
 static struct child *child_of(runloop_source *source) {
@@ -64,53 +58,20 @@ static runloop_child_exit exit_of_other_process(int pidfd) {
     return exit;
 }
 
-HOLDS_LOCK static int send(struct child *child, int32_t number, bool to_group) {
-    ASSERT_HOLDS(&child->lock);
-    if (!to_group)
-        return pidfd_signal(child->object.descriptor, number);
-    return kill(-child->pid, number) < 0 ? -errno : 0;
+static struct ended_process process_of(const struct child *child) {
+    return (struct ended_process){.pidfd = child->object.descriptor, .pid = child->pid, .is_ours = child->reaps};
 }
 
-/// A process that is stopped, by SIGTTIN in the background for instance, gets no other signal than SIGKILL before it goes on.
-static bool needs_running_process(int32_t number) {
-    static const int others[] = {SIGKILL, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (number == others[i])
-            return false;
-    return true;
-}
-
-HOLDS_LOCK static int send_step(struct child *child, int32_t number, bool to_group) {
-    int result = send(child, number, to_group);
-    if (result == 0 && needs_running_process(number))
-        send(child, SIGCONT, to_group);
-    return result;
-}
-
-/// In the loop, by whose clock the pause is: after a step that was sent, and that is not the last one. Without memory the child is called in
-/// the next iteration, where that is tried again.
-HOLDS_LOCK static void wait_for_next_step(struct child *child) {
-    int64_t instant_ns, pause_ns = child->steps[child->next_step - 1].pause_ns;
-    // A pause without an end has a deadline, too: none is one that has passed.
-    if (__builtin_add_overflow(runloop_now_ns(), pause_ns, &instant_ns) || instant_ns == RUNLOOP_NEVER)
-        instant_ns = RUNLOOP_NEVER - 1;
-    child->has_deadline = runloop_source_set_deadline(child->object.source, instant_ns) == 0;
-    if (!child->has_deadline)
-        runloop_source_wake(child->object.source);
-}
-
-/// Sends what is due. A process that may not be signalled is not an error here: its owner awaits the end, and the next signal may do.
+/// In the loop, by whose clock the pauses are. Without memory for the deadline the child is called in the next iteration, where that is tried
+/// again.
 HOLDS_LOCK static void go_on_ending(struct child *child) {
     ASSERT_HOLDS(&child->lock);
-    if (child->next_step == child->step_count)
+    const struct ended_process process = process_of(child);
+    if (child->ending.next == child->ending.count)
         return;
-    if (child->has_deadline) {
-        if (runloop_source_get_deadline(child->object.source) != RUNLOOP_NEVER)
-            return;
-        send_step(child, child->steps[child->next_step++].signal, child->ends_group);
-    }
-    if (child->next_step < child->step_count)
-        wait_for_next_step(child);
+    int64_t due_ns = runloop__ending_go_on(&child->ending, &process, runloop_now_ns());
+    if (runloop_source_set_deadline(child->object.source, due_ns) < 0)
+        runloop_source_wake(child->object.source);
 }
 
 /// Has the process ended, and is this the first to see it? Two loops may be called.
@@ -214,31 +175,15 @@ int runloop_child_send_signal(runloop_child *source, int32_t number) {
     return child ? pidfd_signal(child->object.descriptor, number) : -EINVAL;
 }
 
-static bool are_valid(const runloop_child_step *steps, size_t count) {
-    if (!steps || count == 0 || count > MOST_STEPS)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (steps[i].signal <= 0 || steps[i].signal > LAST_SIGNAL || steps[i].pause_ns < 0)
-            return false;
-    return true;
-}
-
 HOLDS_LOCK static int begin_ending(struct child *child, const runloop_child_step *steps, size_t count, bool of_group) {
-    // Somebody else, or the kernel, may have reaped it: then its number is not its own any more.
-    if (child->has_ended || (of_group && pidfd_signal(child->object.descriptor, 0) == -ESRCH))
+    const struct ended_process process = process_of(child);
+    if (child->has_ended)
         return -ESRCH;
-    if (of_group && (!child->reaps || child->pid == 0 || getpgid(child->pid) != child->pid))
-        return -EINVAL;
-    int result = send_step(child, steps[0].signal, of_group);
+    int result = runloop__ending_begin(&child->ending, &process, steps, count, of_group);
     if (result < 0)
         return result;
-    memcpy(child->steps, steps, count * sizeof *steps);
-    child->step_count = count;
-    child->next_step = 1;
-    child->ends_group = of_group;
     // A former sequence is over.
     runloop_source_set_deadline(child->object.source, RUNLOOP_NEVER);
-    child->has_deadline = false;
     if (count > 1)
         runloop_source_wake(child->object.source);
     return 0;
@@ -246,7 +191,7 @@ HOLDS_LOCK static int begin_ending(struct child *child, const runloop_child_step
 
 int runloop_child_end_by(runloop_child *source, const runloop_child_step *steps, size_t count, bool of_group) {
     struct child *child = child_of(source);
-    int result = are_valid(steps, count) ? object_check(child) : -EINVAL;
+    int result = runloop__ending_is_valid(steps, count) ? object_check(child) : -EINVAL;
     if (result)
         return result;
     lock_take(&child->lock);
