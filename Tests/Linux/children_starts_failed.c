@@ -136,20 +136,30 @@ TEST("what makes no sense is refused") {
         {.number = 1, .kind = RUNLOOP_CHILD_DESCRIPTOR, .from = -1},
         {.number = 1, .kind = RUNLOOP_CHILD_SAME, .from = 1, .parent_end = &end},
         {.number = 1, .kind = RUNLOOP_CHILD_SAME, .from = 7},
-        {.number = 1, .kind = (runloop_child_descriptor_kind)6},
+        {.number = 1, .kind = RUNLOOP_CHILD_TERMINAL},
+        {.number = 1, .kind = (runloop_child_descriptor_kind)7},
     };
-    EXPECT_REFUSED(-EINVAL, "", .arguments = NULL);
-    EXPECT_REFUSED(-EINVAL, "", .arguments = (const char *const[]){NULL});
-    EXPECT_REFUSED(-EINVAL, "", .arguments = SHELL("exit"), .child.pid = 1);
-    EXPECT_REFUSED(-EINVAL, "", .arguments = SHELL("exit"), .child.pidfd = 1);
-    EXPECT_REFUSED(-EINVAL, "", .arguments = SHELL("exit"), .descriptor_count = 1);
-    EXPECT_REFUSED(-EINVAL, "", .arguments = SHELL("exit"), .limit_count = 1);
-    EXPECT_REFUSED(-EINVAL, "", .arguments = SHELL("exit"), .group = -3);
-    EXPECT_REFUSED(-EINVAL, "", .arguments = SHELL("exit"), .has_terminal = true);
-    EXPECT_REFUSED(-EINVAL, "", .arguments = SHELL("exit"), .parent_death_signal = -1);
-    EXPECT_REFUSED(-EINVAL, "", .arguments = SHELL("exit"), .descriptors = twice, .descriptor_count = 2);
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        EXPECT_REFUSED(-EINVAL, "", .arguments = SHELL("exit"), .descriptors = &wrong[i], .descriptor_count = 1);
+    EXPECT_REFUSED(-EINVAL, "no arguments", .arguments = NULL);
+    EXPECT_REFUSED(-EINVAL, "no arguments", .arguments = (const char *const[]){NULL});
+    EXPECT_REFUSED(-EINVAL, "process", .arguments = SHELL("exit"), .child.pid = 1);
+    EXPECT_REFUSED(-EINVAL, "process", .arguments = SHELL("exit"), .child.pidfd = 1);
+    EXPECT_REFUSED(-EINVAL, "descriptors", .arguments = SHELL("exit"), .descriptor_count = 1);
+    EXPECT_REFUSED(-EINVAL, "limits", .arguments = SHELL("exit"), .limit_count = 1);
+    EXPECT_REFUSED(-EINVAL, "process group", .arguments = SHELL("exit"), .group = -3);
+    EXPECT_REFUSED(-EINVAL, "terminal", .arguments = SHELL("exit"), .has_terminal = true);
+    EXPECT_REFUSED(-EINVAL, "signal for the parent's end", .arguments = SHELL("exit"), .parent_death_signal = -1);
+    EXPECT_REFUSED(-EINVAL, "descriptor 3", .arguments = SHELL("exit"), .descriptors = twice, .descriptor_count = 2);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char about[32];
+        snprintf(about, sizeof about, wrong[i].number < 0 ? "descriptor" : "descriptor %d", wrong[i].number);
+        EXPECT_REFUSED(-EINVAL, about, .arguments = SHELL("exit"), .descriptors = &wrong[i], .descriptor_count = 1);
+    }
+    const runloop_child_descriptor two_terminals[] = {{1, RUNLOOP_CHILD_TERMINAL, 0, &end},
+                                                      {2, RUNLOOP_CHILD_TERMINAL, 0, &end}};
+    EXPECT_REFUSED(-EINVAL, "descriptor 2", .arguments = SHELL("exit"), .descriptors = two_terminals,
+                   .descriptor_count = 2);
+    EXPECT_REFUSED(-EINVAL, "descriptor 1", .arguments = SHELL("exit"), .descriptors = two_terminals,
+                   .descriptor_count = 1, .group = RUNLOOP_CHILD_NEW_GROUP);
     EXPECT_EQ(runloop_child_start(NULL, NULL), -EINVAL);
     EXPECT_EQ(runloop_child_start(&(runloop_child_start_config){.arguments = SHELL("exit")}, NULL), -EINVAL);
 }

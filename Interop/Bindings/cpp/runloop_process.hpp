@@ -71,8 +71,14 @@ class child_descriptor {
     /// The same as the child's `other`: for 2 from 1, what a shell calls 2>&1.
     static child_descriptor same(int number, int other) noexcept { return {{number, RUNLOOP_CHILD_SAME, other, nullptr}}; }
 
+    /// A new terminal in a session of its own, once, whose other side is `parent_end`. Its size is one of the child's options;
+    /// runloop_terminal_set_size changes it.
+    static child_descriptor terminal(int number, descriptor &parent_end) noexcept {
+        return {{number, RUNLOOP_CHILD_TERMINAL, 0, parent_end.out()}};
+    }
+
   private:
-    friend class child;
+    friend struct child_config;
     child_descriptor(runloop_child_descriptor native) noexcept : native_(native) {}
     runloop_child_descriptor native_;
 };
@@ -86,11 +92,69 @@ struct child_options {
     bool searches = true;                        ///< In the parent's PATH, if the program has no slash.
     std::string directory{};                     ///< The working directory; empty: the parent's.
     int group = RUNLOOP_CHILD_PARENTS_GROUP;     ///< Or a number, RUNLOOP_CHILD_NEW_GROUP, RUNLOOP_CHILD_NEW_SESSION.
-    int terminal = -1;                           ///< What becomes its controlling terminal, in a new session; -1: none.
+    /// What becomes its controlling terminal, in a new session; in another group of its own, the terminal of the parent's session whose
+    /// foreground it has until its end; -1: none.
+    int terminal = -1;
+    uint16_t terminal_rows = 24, terminal_columns = 80; ///< The size of a new terminal.
     std::vector<child_descriptor> descriptors{}; ///< 0, 1 and 2 are the parent's if they aren't listed; nothing else is open.
     std::vector<runloop_child_limit> limits{};
     int parent_death_signal = 0;  ///< Sent to it when this process ends; 0: none.
     uint64_t ignored_signals = 0; ///< n as bit n - 1.
+};
+
+/// The options in C's terms, which are theirs and valid as long as they are.
+struct child_config {
+    explicit child_config(const child_options &options)
+        : arguments(pointers(options.arguments, "argument")),
+          environment(pointers(options.environment.value_or(std::vector<std::string>()), "variable")) {
+        native.arguments = arguments.data();
+        native.environment = options.environment ? environment.data() : nullptr;
+        native.program = options.program.empty() ? nullptr : whole(options.program, "program");
+        native.searches = options.searches;
+        native.directory = options.directory.empty() ? nullptr : whole(options.directory, "directory");
+        native.group = options.group;
+        native.has_terminal = options.terminal >= 0;
+        native.terminal = options.terminal;
+        native.terminal_rows = options.terminal_rows;
+        native.terminal_columns = options.terminal_columns;
+        for (const auto &descriptor : options.descriptors)
+            descriptors.push_back(descriptor.native_);
+        native.descriptors = descriptors.data();
+        native.descriptor_count = descriptors.size();
+        native.limits = options.limits.data();
+        native.limit_count = options.limits.size();
+        native.parent_death_signal = options.parent_death_signal;
+        native.ignored_signals = options.ignored_signals;
+        native.failed = failed;
+        native.failed_size = sizeof failed;
+    }
+    child_config(const child_config &) = delete;
+    child_config &operator=(const child_config &) = delete;
+    /// Throws the error of a negative outcome, with what it is about.
+    void check(int outcome, const char *call) const {
+        if (outcome < 0)
+            throw std::system_error(-outcome, std::generic_category(), *failed ? std::string(call) + ": " + failed : call);
+    }
+
+    runloop_child_start_config native{};
+
+  private:
+    /// C would take what is before a null for all of it.
+    static const char *whole(const std::string &text, const std::string &what) {
+        if (text.find('\0') != std::string::npos)
+            throw std::system_error(EINVAL, std::generic_category(), what + " has a null");
+        return text.c_str();
+    }
+    static std::vector<const char *> pointers(const std::vector<std::string> &texts, const char *what) {
+        std::vector<const char *> pointers;
+        for (const auto &text : texts)
+            pointers.push_back(whole(text, what + (" " + std::to_string(pointers.size()))));
+        pointers.push_back(nullptr);
+        return pointers;
+    }
+    std::vector<const char *> arguments, environment;
+    std::vector<runloop_child_descriptor> descriptors;
+    char failed[4096] = "";
 };
 
 class child_ref : public source_ref {
@@ -122,39 +186,11 @@ class child : public owner<child_ref> {
     /// Starts a program, and returns when it is executed. In no loop yet: added to one, it is reaped there. The closure takes a child_ref and
     /// a child_exit, only the latter, or nothing. Throws what execve says, with the path: ENOENT, EACCES, …
     template <class Closure> static child start(const child_options &options, Closure &&closure) {
-        runloop_child_start_config config{};
-        const auto arguments = pointers(options.arguments);
-        config.arguments = arguments.data();
-        std::vector<const char *> environment;
-        if (options.environment) {
-            environment = pointers(*options.environment);
-            config.environment = environment.data();
-        }
-        config.program = options.program.empty() ? nullptr : options.program.c_str();
-        config.searches = options.searches;
-        config.directory = options.directory.empty() ? nullptr : options.directory.c_str();
-        config.group = options.group;
-        config.has_terminal = options.terminal >= 0;
-        config.terminal = options.terminal;
-        std::vector<runloop_child_descriptor> descriptors;
-        for (const auto &descriptor : options.descriptors)
-            descriptors.push_back(descriptor.native_);
-        config.descriptors = descriptors.data();
-        config.descriptor_count = descriptors.size();
-        config.limits = options.limits.data();
-        config.limit_count = options.limits.size();
-        config.parent_death_signal = options.parent_death_signal;
-        config.ignored_signals = options.ignored_signals;
-        char failed[4096];
-        config.failed = failed;
-        config.failed_size = sizeof failed;
+        child_config config(options);
         auto kept = detail::kept(std::forward<Closure>(closure));
-        set_closure(config.child, *kept);
+        set_closure(config.native.child, *kept);
         runloop_child *started;
-        const int outcome = runloop_child_start(&config, &started);
-        if (outcome < 0)
-            throw std::system_error(-outcome, std::generic_category(),
-                                    *failed ? std::string("runloop_child_start: ") + failed : "runloop_child_start");
+        config.check(runloop_child_start(&config.native, &started), "runloop_child_start");
         kept.release();
         return child(started);
     }
@@ -176,13 +212,6 @@ class child : public owner<child_ref> {
         config.exited = [](runloop_child *item, const runloop_child_exit *exit, void *info) noexcept {
             detail::call_last(*static_cast<Closure *>(info), child_ref(item), *exit);
         };
-    }
-    static std::vector<const char *> pointers(const std::vector<std::string> &texts) {
-        std::vector<const char *> pointers;
-        for (const auto &text : texts)
-            pointers.push_back(text.c_str());
-        pointers.push_back(nullptr);
-        return pointers;
     }
 };
 

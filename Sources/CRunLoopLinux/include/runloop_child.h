@@ -28,12 +28,14 @@ typedef enum RUNLOOP_CLOSED runloop_child_end {
 /// The end of a process.
 typedef struct runloop_child_exit {
     runloop_child_end end;
-    int32_t status;            ///< The exit status, 0 to 255; or the number of the signal.
-    bool dumped_core;          ///< Only for RUNLOOP_CHILD_SIGNALLED.
-    bool has_usage;            ///< The fields below are known: it was our child, and nobody else waited for it first.
-    int64_t user_ns;           ///< The processor time that the child took, with that of the children it waited for,
-    int64_t system_ns;         ///< and the part of it that the kernel took on its behalf.
-    int64_t peak_memory_bytes; ///< The most memory that it had resident.
+    int32_t status;    ///< The exit status, 0 to 255; or the number of the signal.
+    bool dumped_core;  ///< Only for RUNLOOP_CHILD_SIGNALLED.
+    bool has_usage;    ///< The fields below are known: it was our child, and nobody else waited for it first.
+    int64_t user_ns;   ///< The processor time that the child took, with that of the children it waited for,
+    int64_t system_ns; ///< and the part of it that the kernel took on its behalf.
+    /// The most memory that it, or a child that it waited for, had resident. 0: not known, and at most the most that this process has ever had:
+    /// Linux counts what a new process shares with its parent before it executes its program, and says only the larger of the two.
+    int64_t peak_memory_bytes;
 } runloop_child_exit;
 
 /// The configuration of a child, which is copied.

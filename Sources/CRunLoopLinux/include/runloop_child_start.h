@@ -19,6 +19,10 @@ typedef enum RUNLOOP_CLOSED runloop_child_descriptor_kind {
     RUNLOOP_CHILD_OUTPUT_PIPE = 3, ///< The parent reads from `*parent_end` what the child writes.
     RUNLOOP_CHILD_DESCRIPTOR = 4,  ///< The parent's `from`, closed on exec or not, which remains the caller's.
     RUNLOOP_CHILD_SAME = 5,        ///< The same as the child's number `from`: for 2 from 1, what a shell calls 2>&1.
+    /// A new pseudo-terminal, which becomes the controlling terminal of the child in a session of its own. The parent reads from `*parent_end`
+    /// what the child writes, and writes to it what the child reads; the end is that nobody has the terminal any more (the kernel's error
+    /// EIO, of which a runloop_input makes an end). Once; for further numbers there is RUNLOOP_CHILD_SAME.
+    RUNLOOP_CHILD_TERMINAL = 6,
 } runloop_child_descriptor_kind;
 
 /// A descriptor of the child.
@@ -26,7 +30,7 @@ typedef struct runloop_child_descriptor {
     int number; ///< In the child.
     runloop_child_descriptor_kind kind;
     int from; ///< What the kind says.
-    /// Where the parent's end of a pipe is written, if the child was started: non-blocking, closed on exec, the caller's to close.
+    /// Where the parent's end of a pipe or terminal is written, if the child was started: non-blocking, closed on exec, the caller's to close.
     int *parent_end;
 } runloop_child_descriptor;
 
@@ -55,11 +59,15 @@ typedef struct runloop_child_start_config {
     bool searches;
     const char *directory; ///< The working directory, for a relative `program`, too. NULL: the parent's.
     int32_t group;         ///< A process group of the parent's session, or one of the constants above.
-    /// true: `terminal`, a descriptor of the parent's for a terminal that has no session yet (the slave of a pty), becomes the controlling
-    /// terminal, with the child in its foreground. Only with RUNLOOP_CHILD_NEW_SESSION. Its size and mode are the caller's business; for the
-    /// child to read from it and write to it, it is listed in `descriptors`, too.
+    /// true: `terminal` is a descriptor of the parent's for a terminal, and the child has its foreground. With RUNLOOP_CHILD_NEW_SESSION it is
+    /// one that has no session yet (the slave of a pty), and becomes the controlling terminal; its size and mode are the caller's business. With
+    /// another group of its own it is the terminal of the parent's session: the group may read from it and is sent its ^C, and when the object
+    /// sees the child's end, who had the foreground before has it again. For the child to read from it and write to it, it is listed in
+    /// `descriptors`, too.
     bool has_terminal;
     int terminal;
+    /// The size of the terminal of a RUNLOOP_CHILD_TERMINAL; runloop_terminal_set_size changes it.
+    uint16_t terminal_rows, terminal_columns;
     /// Each number once, in any order. If 0, 1 and 2 aren't listed they are the parent's, unless it closes them on exec. What else isn't listed
     /// is closed.
     const runloop_child_descriptor *descriptors;
@@ -74,7 +82,7 @@ typedef struct runloop_child_start_config {
     /// parent ignores: a program under nohup passes SIGHUP here.
     uint64_t ignored_signals;
     /// Where it is written what an error is about, if that is known: the path of the program or of the directory, "descriptor 5", "limit 7",
-    /// "terminal 5", "process group 12". Otherwise, and without an error, an empty text. May be NULL.
+    /// "terminal 5", "process group 12", "signal 9", "no arguments". Otherwise, and without an error, an empty text. May be NULL.
     char *failed;
     size_t failed_size;
 } runloop_child_start_config;
@@ -87,12 +95,18 @@ typedef struct runloop_child_start_config {
 /// of how many descriptors from Linux 5.9 on.
 /// Errors: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENAMETOOLONG: what execve says of `program`, -EACCES also of a directory, and what chdir
 /// says of `directory`, like others of the two; -EBADF: a descriptor that is not open, or a number above the limit of the process; -EPERM: a
-/// group of another session, a terminal that has one already, or a limit that may not be raised; -EAGAIN: too many processes or threads; -EMFILE,
+/// group of another session, a terminal that has one already, or a limit that may not be raised; -ENOTTY: the foreground of what is not the
+/// terminal of this process; -EAGAIN: too many processes or threads; -EMFILE,
 /// -ENFILE: it needs a descriptor, one for each pipe, and for a moment one more for each pipe, one for /dev/null, and one for each `from` whose
 /// number becomes something else; -ENOMEM; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox refuses waitid of a pidfd; -EINVAL: no
 /// arguments, a number that is listed twice or is negative, a pipe without `parent_end`, what is the same as something that is neither listed
-/// nor 0, 1 or 2, or is itself the same as another, or `pid` or `pidfd` in `child`.
+/// nor 0, 1 or 2, or is itself the same as another, a second terminal, one in another group than a new session's, SIGKILL or SIGSTOP among
+/// the signals that are ignored, or `pid` or `pidfd` in `child`; for a new terminal, also what opening /dev/ptmx says.
 RUNLOOP_EXPORT int runloop_child_start(const runloop_child_start_config *config, runloop_child **out);
+
+/// Changes the size of a terminal, by a descriptor of either side. The processes in its foreground are sent SIGWINCH if it is another one. O(1).
+/// Errors: -EBADF; -ENOTTY: not a terminal.
+RUNLOOP_EXPORT int runloop_terminal_set_size(int descriptor, uint16_t rows, uint16_t columns);
 
 #ifdef __cplusplus
 }

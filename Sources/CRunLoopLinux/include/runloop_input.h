@@ -46,7 +46,7 @@ typedef struct runloop_input_config {
     /// line feed of the input is a line as well, unless it is empty. `error` is 0, or -EMSGSIZE, once for a line that is longer than the
     /// limit: `line` is its beginning, and the rest of it is dropped.
     void (*RUNLOOP_SENDABLE received_line)(runloop_input *input, const char *line, size_t count, int error, void *info);
-    /// Once: the end of the input (`error` is 0), or it can't be read (a negative errno value: -ECONNRESET, -EISDIR, -EIO, -EMSGSIZE, -ENOMEM;
+    /// Once: the end of the input (`error` is 0; of the parent's side of a pty that nobody has the other side any more), or it can't be read (a negative errno value: -ECONNRESET, -EISDIR, -EIO, -EMSGSIZE, -ENOMEM;
     /// -EAGAIN of a file, since the kernel would not tell when it has more; -ETIMEDOUT for the limits of time; -ENOMEM, -ENOSPC,
     /// -EMFILE and -ENFILE also if it can't be watched again after a call-out). `rest` is what was not consumed. The source is invalid by then,
     /// and a descriptor that is owned still open: it is closed after the call. May be NULL.

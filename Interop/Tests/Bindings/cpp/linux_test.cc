@@ -80,6 +80,32 @@ TEST("a child that can't be started is an error with its path, and leaves nothin
     EXPECT(!out && waitpid(-1, nullptr, 0) < 0);
 }
 
+TEST("what a child can't be given is an error with its name") {
+    EXPECT_STRING(error_of([&] { (void)child::start(child_options{{"echo", std::string("a\0b", 3)}}, [] {}); }),
+                  "22 argument 1 has a null: Invalid argument");
+    EXPECT_STRING(error_of([&] { (void)child::start(child_options{}, [] {}); }),
+                  "22 runloop_child_start: no arguments: Invalid argument");
+}
+
+TEST("a child has a terminal of its own, whose end is no error") {
+    descriptor side;
+    std::string text;
+    int ended = -1;
+    child_options options{{"sh", "-c", "stty size; printf last"}};
+    options.descriptors = {child_descriptor::terminal(0, side), child_descriptor::same(1, 0)};
+    options.terminal_rows = 33;
+    options.terminal_columns = 77;
+    auto child = child::start(options, [] {});
+    auto input = input::lines(
+        std::move(side), {}, [&](std::string_view line, int) { text.append(line).append("|"); }, [&](int error) { ended = error; });
+    loop::current().add(child);
+    loop::current().add(input);
+    while (ended < 0 || child.is_valid())
+        run(default_mode);
+    EXPECT_STRING(text, "33 77|last|");
+    EXPECT(ended == 0);
+}
+
 TEST("a child is signalled, and ended politely; detached, it is reaped by its loop") {
     child_exit first{}, second{};
     auto signalled = child::start(child_options{{"sleep", "60"}}, [&](child_ref, child_exit exit) { first = exit; });

@@ -128,7 +128,7 @@ class Children(InCoroutine):
         self.assertEqual(await child.readers[7].read(), b"seven\n")
         first, second = await asyncio.gather(child.wait(), child.wait())
         self.assertEqual((first.status, second, await child.wait()), (3, first, first))
-        self.assertGreater(first.peak_memory, 0)
+        self.assertTrue(first.peak_memory is None or first.peak_memory > 0)
         with self.assertRaises(ProcessLookupError):
             child.send_signal(signal.SIGTERM)
 
@@ -136,6 +136,20 @@ class Children(InCoroutine):
         with self.assertRaises(FileNotFoundError) as raised:
             Child(["/no/such/program"], stdout=PIPE)
         self.assertEqual(raised.exception.filename, "/no/such/program")
+        with self.assertRaisesRegex(ValueError, "argument 1 has a null byte"):
+            Child(["echo", "a\0b"])
+        for arguments, options, about in [([], {}, "no arguments"), (["true"], {"ignored_signals": [signal.SIGKILL]}, "signal 9")]:
+            with self.assertRaises(OSError) as raised:
+                Child(arguments, **options)
+            self.assertEqual((raised.exception.errno, raised.exception.filename), (errno.EINVAL, about))
+
+    async def test_one_in_a_terminal_has_its_size_and_its_last_line_comes_before_an_end_that_is_no_error(self):
+        child = Child(["sh", "-c", "stty size; read word; printf $word"], stdin=Terminal(33, 77), stdout=("same", 0), stderr=("same", 0))
+        self.assertEqual(await child.terminal.reader.readline(), b"33 77\r\n")
+        child.set_terminal_size(50, 132)
+        await child.terminal.writer.write(b"last\n")
+        self.assertEqual([line async for line in child.terminal.reader], [b"last\r\n", b"last"])
+        self.assertEqual((await child.wait()).status, 0)
 
     async def test_one_whose_pipes_can_not_be_read_is_not_there(self):
         with unittest.mock.patch("runloop.children.Reader", side_effect=MemoryError):

@@ -8,7 +8,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,10 +29,20 @@ struct child {
     bool has_ended GUARDED;
     runloop_child_exit exit GUARDED; ///< constant from then on
     struct ending ending GUARDED;
+    struct foreground foreground GUARDED; ///< which it has of a terminal
 };
 
 static struct child *child_of(runloop_source *source) {
     return runloop__object_of(source, OBJECT_CHILD);
+}
+
+/// What a process reports as its peak is at least that of the address space which it left when it executed its program: its parent's, which it
+/// shared or had copied until then. So it is the program's own only if the parent has never had as much.
+static int64_t peak_memory(long kilobytes) {
+    struct kernel_usage own = {0};
+    // Not getrusage(), whose structure may be another one than the kernel's.
+    syscall(SYS_getrusage, RUSAGE_SELF, &own);
+    return kilobytes > own.peak_kilobytes ? kilobytes * INT64_C(1024) : 0;
 }
 
 static runloop_child_exit exit_of(const siginfo_t *info, const struct kernel_usage *usage) {
@@ -42,7 +53,7 @@ static runloop_child_exit exit_of(const siginfo_t *info, const struct kernel_usa
         .has_usage = true,
         .user_ns = usage->user_s * INT64_C(1000000000) + usage->user_us * INT64_C(1000),
         .system_ns = usage->system_s * INT64_C(1000000000) + usage->system_us * INT64_C(1000),
-        .peak_memory_bytes = usage->peak_kilobytes * INT64_C(1024),
+        .peak_memory_bytes = peak_memory(usage->peak_kilobytes),
     };
 }
 
@@ -74,22 +85,27 @@ HOLDS_LOCK static void go_on_ending(struct child *child) {
         runloop_source_wake(child->object.source);
 }
 
-/// Has the process ended, and is this the first to see it? Two loops may be called.
-HOLDS_LOCK static bool take_end(struct child *child) {
-    ASSERT_HOLDS(&child->lock);
+bool runloop__child_take_exit(int pidfd, bool reaps, runloop_child_exit *exit) {
     siginfo_t ended = {0};
     struct kernel_usage usage = {0};
-    if (child->has_ended)
-        return false;
-    int result = pidfd_wait(child->object.descriptor, child->reaps ? 0 : WNOWAIT, &ended, &usage);
+    int result = pidfd_wait(pidfd, reaps ? 0 : WNOWAIT, &ended, &usage);
     // Called for a signal that is due, or a debugger keeps the end from us for now: then the source is called again.
     if (result == 0 && ended.si_pid == 0)
         return false;
     // Of a process that is not our child the kernel does not say here whether it has ended.
-    if (result < 0 && poll(&(struct pollfd){.fd = child->object.descriptor, .events = POLLIN}, 1, 0) == 0)
+    if (result < 0 && poll(&(struct pollfd){.fd = pidfd, .events = POLLIN}, 1, 0) == 0)
         return false;
-    child->exit = result == 0 ? exit_of(&ended, &usage) : exit_of_other_process(child->object.descriptor);
+    *exit = result == 0 ? exit_of(&ended, &usage) : exit_of_other_process(pidfd);
+    return true;
+}
+
+/// Has the process ended, and is this the first to see it? Two loops may be called.
+HOLDS_LOCK static bool take_end(struct child *child) {
+    ASSERT_HOLDS(&child->lock);
+    if (child->has_ended || !runloop__child_take_exit(child->object.descriptor, child->reaps, &child->exit))
+        return false;
     child->has_ended = true;
+    runloop__foreground_end(&child->foreground);
     return true;
 }
 
@@ -110,7 +126,17 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         child->exited(child->object.source, &exit, child->object.context.info);
 }
 
-static const struct object_class child_class = {.kind = OBJECT_CHILD, .ready = ready};
+static void free_child(void *info) {
+    struct child *child = info;
+    // Of a process that goes on nobody gives it back.
+    if (child->foreground.terminal >= 0)
+        close(child->foreground.terminal);
+    close(child->object.descriptor);
+    runloop__object_end(&child->object);
+    free(child);
+}
+
+static const struct object_class child_class = {.kind = OBJECT_CHILD, .ready = ready, .free = free_child};
 
 /// A pidfd of our own. A negative errno value if there is no such process, or if it is not one that can be reaped and has to be.
 static int open_pidfd(const runloop_child_config *config) {
@@ -130,21 +156,26 @@ int runloop__child_make(const runloop_child_config *config, int pidfd, runloop_c
         .context = config->context, .cancel = config->cancel, .descriptor = pidfd, .class = &child_class};
     int result;
     struct child *child = runloop__object_make(sizeof *child, &object, &result);
+    if (!child && pidfd >= 0)
+        close(pidfd);
     if (!child)
         return result;
     child->pid = config->pid;
     child->reaps = config->reaps;
     child->exited = config->exited;
+    child->foreground.terminal = -1;
     *out = child->object.source;
     return 0;
 }
 
-void runloop__child_begin(runloop_child *source, int32_t pid, int pidfd) {
+void runloop__child_begin(runloop_child *source, const struct process *process) {
     struct child *child = child_of(source);
-    child->pid = pid;
+    child->pid = process->pid;
+    child->foreground = process->foreground;
     // It can't fail, since the descriptor is there already.
-    dup3(pidfd, child->object.descriptor, O_CLOEXEC);
-    close(pidfd);
+    dup3(process->pidfd, child->object.descriptor, O_CLOEXEC);
+    // Not close(), which is a cancellation point.
+    syscall(SYS_close, process->pidfd);
 }
 
 int runloop_child_create(const runloop_child_config *config, runloop_child **out) {

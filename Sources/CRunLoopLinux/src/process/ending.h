@@ -9,7 +9,7 @@ enum { MOST_STEPS = 8 };
 /// The process that is ended. Whoever has it sees to it that it is not reaped meanwhile.
 struct ended_process {
     int pidfd;
-    int32_t pid; ///< 0: not known
+    int32_t pid;  ///< 0: not known
     bool is_ours; ///< it is reaped by its owner alone, so that its number stays its own
 };
 

@@ -49,18 +49,23 @@ UNSANITIZED static bool set_death_signal(struct start *start) {
     return true;
 }
 
+/// All signals are blocked: a process in the background that takes the foreground would be stopped by one.
 UNSANITIZED static bool set_group(struct start *start) {
-    const runloop_child_start_config *config = start->config;
-    if (config->group == RUNLOOP_CHILD_NEW_SESSION) {
+    if (start->group == RUNLOOP_CHILD_NEW_SESSION) {
         // It leads no group yet, so it can't fail.
         syscall(SYS_setsid);
-        if (config->has_terminal && syscall(SYS_ioctl, config->terminal, TIOCSCTTY, 0) < 0)
-            return fails(start, "terminal", config->terminal);
-    } else if (config->group != RUNLOOP_CHILD_PARENTS_GROUP) {
-        int group = config->group == RUNLOOP_CHILD_NEW_GROUP ? 0 : config->group;
-        if (syscall(SYS_setpgid, 0, group) < 0)
-            return fails(start, "process group", group);
+        if (start->terminal >= 0 && syscall(SYS_ioctl, start->terminal, TIOCSCTTY, 0) < 0)
+            return fails(start, "terminal", start->terminal);
+        return true;
     }
+    if (start->group == RUNLOOP_CHILD_PARENTS_GROUP)
+        return true;
+    int group = start->group == RUNLOOP_CHILD_NEW_GROUP ? 0 : start->group;
+    if (syscall(SYS_setpgid, 0, group) < 0)
+        return fails(start, "process group", group);
+    group = group ? group : (int)syscall(SYS_getpid);
+    if (start->terminal >= 0 && syscall(SYS_ioctl, start->terminal, TIOCSPGRP, &group) < 0)
+        return fails(start, "terminal", start->terminal);
     return true;
 }
 

@@ -47,113 +47,6 @@ enum { STACK_SIZE = 32768, MOST_DESCRIPTORS = 1024 };
 
 extern char **environ;
 
-//===-- the plan -----------------------------------------------------------------------------------------------------===//
-
-static struct place *place_of(struct start *start, int number) {
-    struct place *place = start->places, *end = place + start->place_count;
-    while (place < end && place->number < number)
-        place++;
-    return place < end && place->number == number ? place : NULL;
-}
-
-static void insert(struct start *start, runloop_child_descriptor asked, int source) {
-    struct place *place = start->places + start->place_count++;
-    for (; place > start->places && place[-1].number > asked.number; place--)
-        *place = place[-1];
-    *place = (struct place){.number = asked.number, .source = source, .opened = -1, .parent_end = -1, .asked = asked};
-}
-
-static bool is_pipe(const runloop_child_descriptor *asked) {
-    return asked->kind == RUNLOOP_CHILD_INPUT_PIPE || asked->kind == RUNLOOP_CHILD_OUTPUT_PIPE;
-}
-
-/// Orders what is asked for. false: it does not make sense.
-static bool plan(struct start *start, const runloop_child_start_config *config) {
-    for (size_t i = 0; i < config->descriptor_count; i++) {
-        const runloop_child_descriptor *asked = &config->descriptors[i];
-        if (asked->number < 0 || asked->kind > RUNLOOP_CHILD_SAME || place_of(start, asked->number) ||
-            (is_pipe(asked) && !asked->parent_end) || (asked->kind == RUNLOOP_CHILD_DESCRIPTOR && asked->from < 0))
-            return false;
-        insert(start, *asked, asked->number);
-    }
-    for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++)
-        if (!place_of(start, number))
-            insert(start, (runloop_child_descriptor){.number = number}, -1);
-    return true;
-}
-
-/// Asked before anything is opened: a number that is not open would become that, and seem to be there.
-static bool are_open(struct start *start) {
-    for (const struct place *place = start->places; place < start->places + start->place_count; place++) {
-        const struct place *same = place_of(start, place->asked.from);
-        int source = -1;
-        if (place->asked.kind == RUNLOOP_CHILD_INHERITED)
-            source = place->source;
-        else if (place->asked.kind == RUNLOOP_CHILD_DESCRIPTOR ||
-                 (place->asked.kind == RUNLOOP_CHILD_SAME && same && same->source < 0))
-            source = place->asked.from;
-        if (source < 0 || fcntl(source, F_GETFD) >= 0)
-            continue;
-        start->error = errno;
-        start->subject = "descriptor";
-        start->number = place->number;
-        return false;
-    }
-    return true;
-}
-
-static int open_pipe(struct place *place) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -errno;
-    bool reads = place->asked.kind == RUNLOOP_CHILD_INPUT_PIPE;
-    place->source = place->opened = ends[!reads];
-    place->parent_end = ends[reads];
-    // Not the child's end: most programs expect that theirs block.
-    return fcntl(place->parent_end, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
-}
-
-static int open_place(struct place *place) {
-    switch (place->asked.kind) {
-    case RUNLOOP_CHILD_INPUT_PIPE:
-    case RUNLOOP_CHILD_OUTPUT_PIPE: return open_pipe(place);
-    case RUNLOOP_CHILD_NULL:
-        place->source = place->opened = open("/dev/null", O_RDWR | O_CLOEXEC);
-        return place->opened < 0 ? -errno : 0;
-    case RUNLOOP_CHILD_DESCRIPTOR: place->source = place->asked.from; return 0;
-    case RUNLOOP_CHILD_INHERITED:
-    case RUNLOOP_CHILD_SAME: break;
-    }
-    return 0;
-}
-
-static int open_places(struct start *start) {
-    int result = 0;
-    for (size_t i = 0; i < start->place_count && result == 0; i++)
-        result = open_place(&start->places[i]);
-    for (size_t i = 0; i < start->place_count && result == 0; i++) {
-        struct place *place = &start->places[i], *same = place_of(start, place->asked.from);
-        if (place->asked.kind != RUNLOOP_CHILD_SAME)
-            continue;
-        if (!same || same->asked.kind == RUNLOOP_CHILD_SAME)
-            return -EINVAL;
-        place->source = same->source < 0 ? same->number : same->source;
-    }
-    return result;
-}
-
-/// Closes what is the child's by now, and what the caller gets only if there is a child.
-static void close_places(struct start *start, bool succeeded) {
-    for (struct place *place = start->places; place < start->places + start->place_count; place++) {
-        if (place->opened >= 0)
-            close(place->opened);
-        if (place->parent_end >= 0 && succeeded)
-            *place->asked.parent_end = place->parent_end;
-        else if (place->parent_end >= 0)
-            close(place->parent_end);
-    }
-}
-
 //===-- the child ----------------------------------------------------------------------------------------------------===//
 
 /// The stack is behind the places, and grows towards them.
@@ -214,74 +107,159 @@ static int tell_failure(const struct start *start) {
     return -start->error;
 }
 
-/// The child object is made first, with a descriptor in the place of the pidfd: after the start nothing fails any more.
-static int start_with(struct start *start, void *stack_end, runloop_child **out) {
-    runloop_child_config object = start->config->child;
-    object.reaps = true;
-    int placeholder = eventfd(0, EFD_CLOEXEC);
-    runloop_child *child = NULL;
-    int result = runloop__child_make(&object, placeholder < 0 ? -errno : placeholder, &child);
-    if (result == 0)
-        result = open_places(start);
-    pid_t pid = 0;
-    if (result == 0)
-        pid = start->config->parent_death_signal ? clone_kept(start, stack_end) : clone_blocked(start, stack_end);
+/// Where the child is to have the foreground, that is given back when it has ended.
+static int note_foreground(struct start *start) {
+    const runloop_child_start_config *config = start->config;
+    if (!config->has_terminal || config->group == RUNLOOP_CHILD_NEW_SESSION)
+        return 0;
+    int result = runloop__foreground_note(&start->foreground, config->terminal);
+    start->error = -result;
+    start->subject = "terminal";
+    start->number = config->terminal;
+    return result < 0 ? tell_failure(start) : 0;
+}
+
+static int start_opened(struct start *start, void *stack_end, struct process *out) {
+    pid_t pid = start->config->parent_death_signal ? clone_kept(start, stack_end) : clone_blocked(start, stack_end);
     if (pid < 0)
-        result = pid;
-    if (pid > 0 && start->error) {
-        // It has ended, or is about to. Its number is not used again before it is reaped, which the kernel may do itself.
-        siginfo_t info;
-        while (syscall(SYS_waitid, PIDFD_WAIT, start->pidfd, &info, WEXITED | __WALL, NULL) < 0 && errno == EINTR)
-            ;
-        close(start->pidfd);
-        result = tell_failure(start);
+        return pid;
+    start->foreground.group = start->group > 0 ? start->group : pid;
+    if (!start->error) {
+        *out = (struct process){.pid = pid, .pidfd = start->pidfd, .foreground = start->foreground};
+        return 0;
     }
-    close_places(start, result == 0);
-    if (result < 0) {
-        if (child)
-            object_give_up(runloop__object_of(child, OBJECT_CHILD));
-        return result;
-    }
-    runloop__child_begin(child, pid, start->pidfd);
-    *out = child;
-    return 0;
+    // It has ended, or is about to. Its number is not used again before it is reaped, which the kernel may do itself.
+    siginfo_t info;
+    while (syscall(SYS_waitid, PIDFD_WAIT, start->pidfd, &info, WEXITED | __WALL, NULL) < 0 && errno == EINTR)
+        ;
+    close(start->pidfd);
+    return tell_failure(start);
 }
 
-static bool is_valid(const runloop_child_start_config *config) {
-    return config && config->arguments && config->arguments[0] && config->child.pid == 0 && config->child.pidfd == 0 &&
-           config->descriptor_count <= MOST_DESCRIPTORS && (config->descriptors || config->descriptor_count == 0) &&
-           (config->limits || config->limit_count == 0) && config->group >= RUNLOOP_CHILD_NEW_SESSION &&
-           (!config->has_terminal || config->group == RUNLOOP_CHILD_NEW_SESSION) && config->parent_death_signal >= 0;
+static int start_planned(struct start *start, void *stack_end, struct process *out) {
+    int result = note_foreground(start);
+    if (result == 0)
+        result = runloop__places_open(start);
+    if (result == 0)
+        result = start_opened(start, stack_end, out);
+    runloop__places_close(start, result == 0);
+    if (result < 0)
+        runloop__foreground_end(&start->foreground);
+    return result;
 }
 
-int runloop_child_start(const runloop_child_start_config *config, runloop_child **out) {
-    if (config && config->failed && config->failed_size)
-        *config->failed = 0;
-    if (!is_valid(config) || !out)
+//===-- what is asked for --------------------------------------------------------------------------------------------===//
+
+/// What is wrong with it; NULL: nothing that could be known yet.
+static const char *fault_of(const runloop_child_start_config *config) {
+    if (!config->arguments || !config->arguments[0])
+        return "no arguments";
+    if (config->child.pid != 0 || config->child.pidfd != 0)
+        return "process";
+    if (config->descriptor_count > MOST_DESCRIPTORS || (!config->descriptors && config->descriptor_count > 0))
+        return "descriptors";
+    if (!config->limits && config->limit_count > 0)
+        return "limits";
+    if (config->group < RUNLOOP_CHILD_NEW_SESSION)
+        return "process group";
+    if (config->has_terminal && config->group == RUNLOOP_CHILD_PARENTS_GROUP)
+        return "terminal";
+    if (config->parent_death_signal < 0)
+        return "signal for the parent's end";
+    return NULL;
+}
+
+static int check(const runloop_child_start_config *config) {
+    const char *fault = fault_of(config);
+    if (config->failed && config->failed_size)
+        snprintf(config->failed, config->failed_size, "%s", fault ? fault : "");
+    if (fault)
         return -EINVAL;
     siginfo_t info;
     // No descriptor has this number: an older kernel does not even look for it.
     if (pidfd_wait(INT_MAX, WNOWAIT, &info, NULL) != -EBADF)
         return -ENOSYS;
     const char *program = config->program ? config->program : config->arguments[0];
-    if (strlen(program) >= PATH_MAX)
-        return -ENAMETOOLONG;
-    size_t size = sizeof(struct start) + (config->descriptor_count + 3) * sizeof(struct place);
-    size = (size + 63) / 64 * 64 + STACK_SIZE;
+    return strlen(program) >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+/// With everything that does not change any more.
+static struct start *make_start(const runloop_child_start_config *config, size_t size) {
     struct start *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
-        return -errno;
-    *start = (struct start){.config = config, .program = program, .pidfd = -1, .parent = (int32_t)syscall(SYS_getpid)};
-    start->environment = config->environment ? (char *const *)config->environment : environ;
-    if (config->searches && *program && !strchr(program, '/') && !(start->search_path = secure_getenv("PATH")))
+        return NULL;
+    *start = (struct start){.config = config,
+                            .program = config->program ? config->program : config->arguments[0],
+                            .environment = config->environment ? (char *const *)config->environment : environ,
+                            .parent = (int32_t)syscall(SYS_getpid),
+                            .pidfd = -1,
+                            .group = config->group,
+                            .terminal = config->has_terminal ? config->terminal : -1,
+                            .foreground.terminal = -1};
+    bool is_path = !*start->program || strchr(start->program, '/');
+    if (config->searches && !is_path && !(start->search_path = secure_getenv("PATH")))
         start->search_path = "/usr/local/bin:/bin:/usr/bin";
+    return start;
+}
+
+int runloop__start(const runloop_child_start_config *config, int (*prepare)(void *info), void *info,
+                   struct process *out) {
+    int result = check(config), cancellation;
+    if (result < 0)
+        return result;
+    size_t size = sizeof(struct start) + (config->descriptor_count + 3) * sizeof(struct place);
+    size = (size + 63) / 64 * 64 + STACK_SIZE;
+    struct start *start = make_start(config, size);
+    if (!start)
+        return -errno;
     // Closing is a cancellation point, where the thread would end and leave the rest.
-    int cancellation, result = -EINVAL;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-    if (plan(start, config))
-        result = are_open(start) ? start_with(start, (char *)start + size, out) : tell_failure(start);
+    result = runloop__places_plan(start) < 0 ? tell_failure(start) : prepare(info);
+    if (result == 0)
+        result = start_planned(start, (char *)start + size, out);
     pthread_setcancelstate(cancellation, NULL);
     munmap(start, size);
     return result;
+}
+
+void runloop__start_undo(struct process *process) {
+    siginfo_t info;
+    // One that may not be signalled, as it has other rights by now, is not waited for.
+    if (pidfd_signal(process->pidfd, SIGKILL) == 0)
+        while (syscall(SYS_waitid, PIDFD_WAIT, process->pidfd, &info, WEXITED | __WALL, NULL) < 0 && errno == EINTR)
+            ;
+    runloop__foreground_end(&process->foreground);
+    close(process->pidfd);
+}
+
+//===-- a child ------------------------------------------------------------------------------------------------------===//
+
+struct child_start {
+    const runloop_child_config *config;
+    runloop_child *child; ///< NULL before it is made
+};
+
+/// With a descriptor in the place of the pidfd.
+static int make_child(void *info) {
+    struct child_start *start = info;
+    runloop_child_config config = *start->config;
+    config.reaps = true;
+    int placeholder = eventfd(0, EFD_CLOEXEC);
+    return runloop__child_make(&config, placeholder < 0 ? -errno : placeholder, &start->child);
+}
+
+int runloop_child_start(const runloop_child_start_config *config, runloop_child **out) {
+    if (!config || !out)
+        return -EINVAL;
+    struct child_start start = {.config = &config->child};
+    struct process process;
+    int result = runloop__start(config, make_child, &start, &process);
+    if (result < 0 && start.child)
+        object_give_up(runloop__object_of(start.child, OBJECT_CHILD));
+    if (result < 0)
+        return result;
+    runloop__child_begin(start.child, &process);
+    *out = start.child;
+    return 0;
 }
 #endif // __linux__

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -120,6 +121,12 @@ static ptrdiff_t read_once(const struct intake *intake, char *bytes, size_t spac
     return read(intake->descriptor, bytes, space);
 }
 
+/// Linux's error EIO of the parent's side of a terminal says that nobody has the other one any more.
+static bool is_end_of_terminal(int descriptor, int error) {
+    unsigned number;
+    return error == EIO && ioctl(descriptor, TIOCGPTN, &number) == 0;
+}
+
 ptrdiff_t runloop__intake_read(struct intake *intake, bool *is_end) {
     int result = make_space(intake);
     if (result < 0)
@@ -129,8 +136,11 @@ ptrdiff_t runloop__intake_read(struct intake *intake, bool *is_end) {
     do
         count = read_once(intake, intake->bytes + end, intake->capacity - end);
     while (count < 0 && errno == EINTR);
+    int error = count < 0 ? errno : 0;
+    if (count < 0 && is_end_of_terminal(intake->descriptor, error))
+        count = 0;
     if (count < 0)
-        return errno == EAGAIN && !intake->is_always_ready ? 0 : -errno;
+        return error == EAGAIN && !intake->is_always_ready ? 0 : -error;
     *is_end = count == 0;
     intake->count += (size_t)count;
     return count;

@@ -9,9 +9,10 @@ import signal
 from ._core import check, ffi, left, lib, nanoseconds
 from ._linux import Object
 from .loop import COMMON_MODES, Loop
-from .streams import Descriptor, Reader, Writer
+from .streams import Descriptor, Reader, Stream, Writer
 
 PIPE, DEVNULL, STDOUT, INHERIT = "pipe", "null", "stdout", "inherit"  # what a descriptor of a child is; or a number, or what has a fileno()
+Terminal = collections.namedtuple("Terminal", "rows columns")  # or a new terminal in a session of its own, for one descriptor
 DEFAULT_STEPS = ((signal.SIGTERM, 5), (signal.SIGKILL, 0))
 
 # How a process ended: its exit status, or the negative number of the signal, or None if that is not known; and what it has used.
@@ -37,7 +38,10 @@ class Child(Object):
     """A program that was started. It has what the arguments say, and no other descriptor, no blocked signal and no handler.
 
     `stdin`, `stdout` and `stderr` are PIPE, DEVNULL, INHERIT, for stderr also STDOUT, or ours that it gets; `descriptors` has others by number,
-    where PIPE is one that the child writes to. The ends of pipes that are ours are `child.stdin`, a Writer, `child.stdout` and
+    where PIPE is one that the child writes to. A `Terminal(rows, columns)` is new, for one of them; others are the same as that by a tuple
+    `("same", number)`: `stdin=Terminal(24, 80), stdout=("same", 0)`. Its other side is `child.terminal`, a Stream, whose reader is at its end
+    when nobody has the terminal any more. `terminal` is one that the child controls from a new session, or whose foreground it has in another
+    group of its own until its end. The ends of pipes that are ours are `child.stdin`, a Writer, `child.stdout` and
     `child.stderr`, and `child.readers[number]`. `limits` are tuples of a resource, a soft and a hard limit.
 
     `async with`: at the end of the block a child that has not ended is ended politely, and awaited. One that is let go of goes on, and is
@@ -50,19 +54,22 @@ class Child(Object):
         loop = Loop.current()
         config, kept = ffi.new("runloop_child_start_config *"), []
 
-        def text(value):
+        def text(value, what):
             kept.append(ffi.new("char[]", os.fsencode(value)))
+            if 0 in os.fsencode(value):
+                raise ValueError(f"{what} has a null byte: {value!r}")
             return kept[-1]
 
-        def texts(values):
-            kept.append(ffi.new("char *[]", [*map(text, values), ffi.NULL]))
+        def texts(values, what):
+            kept.append(ffi.new("char *[]", [*(text(value, f"{what} {number}") for number, value in enumerate(values)), ffi.NULL]))
             return kept[-1]
 
-        config.arguments = texts(arguments)
+        config.arguments = texts(arguments, "argument")
         if env is not None:
-            config.environment = texts(os.fsencode(name) + b"=" + os.fsencode(value) for name, value in env.items())
-        config.program = text(program) if program is not None else ffi.NULL
-        config.directory = text(cwd) if cwd is not None else ffi.NULL
+            variables = (os.fsencode(name) + b"=" + os.fsencode(value) for name, value in env.items())
+            config.environment = texts(variables, "variable")
+        config.program = text(program, "program") if program is not None else ffi.NULL
+        config.directory = text(cwd, "cwd") if cwd is not None else ffi.NULL
         config.searches, config.group = True, group
         if terminal is not None:
             config.has_terminal, config.terminal = True, terminal
@@ -74,6 +81,8 @@ class Child(Object):
             listed[index].kind, source = _kind(number, what)
             setattr(listed[index], "from", source)
             listed[index].parent_end = ends + index
+            if isinstance(what, Terminal):
+                config.terminal_rows, config.terminal_columns = what
         config.descriptors, config.descriptor_count = listed, len(wanted)
         bounds = ffi.new("runloop_child_limit[]", [tuple(bound) for bound in limits])
         config.limits, config.limit_count = bounds, len(bounds)
@@ -87,10 +96,12 @@ class Child(Object):
         except OSError as error:
             raise OSError(error.errno, error.strerror, os.fsdecode(ffi.string(failed)) or None) from None
         pipes = {number: Descriptor(end) for (number, what), end in zip(wanted.items(), ends) if what == PIPE}
+        side = next((Descriptor(end) for what, end in zip(wanted.values(), ends) if isinstance(what, Terminal)), None)
         try:
             loop.add(self, COMMON_MODES)
             self.stdin = Writer(pipes.pop(0)) if 0 in pipes else None
             self.readers = {number: Reader(end) for number, end in pipes.items()}
+            self.terminal = Stream(side) if side else None
         except BaseException:
             self._undo()
             raise
@@ -113,6 +124,10 @@ class Child(Object):
     def fileno(self):
         """Its pidfd."""
         return lib.runloop_source_get_descriptor(self._c)
+
+    def set_terminal_size(self, rows, columns):
+        """Of its `terminal`: the programs in the foreground there are sent SIGWINCH."""
+        check(lib.runloop_terminal_set_size(self.terminal.fileno(), rows, columns))
 
     async def wait(self):
         """Its end, an Exit. Several coroutines may wait, and after it."""
@@ -153,6 +168,10 @@ def _kind(number, what):
     """The kind of a descriptor in C, and from what it is."""
     if what == PIPE:
         return (lib.RUNLOOP_CHILD_INPUT_PIPE if number == 0 else lib.RUNLOOP_CHILD_OUTPUT_PIPE), 0
+    if isinstance(what, Terminal):
+        return lib.RUNLOOP_CHILD_TERMINAL, 0
+    if isinstance(what, tuple):
+        return lib.RUNLOOP_CHILD_SAME, what[1]
     if what == STDOUT:
         return lib.RUNLOOP_CHILD_SAME, 1
     if what in (DEVNULL, INHERIT):
@@ -163,5 +182,5 @@ def _kind(number, what):
 @ffi.def_extern(onerror=left)
 def exited(child, exit, info):
     statuses = {lib.RUNLOOP_CHILD_EXITED: exit.status, lib.RUNLOOP_CHILD_SIGNALLED: -exit.status}
-    told = Exit(statuses.get(exit.end), bool(exit.dumped_core), exit.user_ns / 1e9, exit.system_ns / 1e9, exit.peak_memory_bytes)
+    told = Exit(statuses.get(exit.end), bool(exit.dumped_core), exit.user_ns / 1e9, exit.system_ns / 1e9, exit.peak_memory_bytes or None)
     ffi.from_handle(info).call("_exited", told)

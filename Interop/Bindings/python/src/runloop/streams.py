@@ -196,7 +196,7 @@ class Stream:
     """A socket in both directions: `reader` and `writer`. `async with`: as of the writer."""
 
     def __init__(self, socket, *, limit=LIMIT, idle=0, message=0, resets=False):
-        file = Descriptor(socket)
+        file = socket if isinstance(socket, Descriptor) else Descriptor(socket)
         self.writer = Writer(file, limit=limit, idle=idle, resets=resets)
         self.reader = Reader(file, limit=limit, idle=idle, message=message, writer=self.writer if idle else None)
 

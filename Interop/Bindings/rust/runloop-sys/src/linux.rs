@@ -271,6 +271,7 @@ pub const RUNLOOP_CHILD_INPUT_PIPE: runloop_child_descriptor_kind = 2;
 pub const RUNLOOP_CHILD_OUTPUT_PIPE: runloop_child_descriptor_kind = 3;
 pub const RUNLOOP_CHILD_DESCRIPTOR: runloop_child_descriptor_kind = 4;
 pub const RUNLOOP_CHILD_SAME: runloop_child_descriptor_kind = 5;
+pub const RUNLOOP_CHILD_TERMINAL: runloop_child_descriptor_kind = 6;
 pub type runloop_child_descriptor_kind = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -301,6 +302,8 @@ pub struct runloop_child_start_config {
     pub group: i32,
     pub has_terminal: bool,
     pub terminal: ::std::os::raw::c_int,
+    pub terminal_rows: u16,
+    pub terminal_columns: u16,
     pub descriptors: *const runloop_child_descriptor,
     pub descriptor_count: usize,
     pub limits: *const runloop_child_limit,
@@ -314,6 +317,13 @@ extern "C" {
     pub fn runloop_child_start(
         config: *const runloop_child_start_config,
         out: *mut *mut runloop_child,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn runloop_terminal_set_size(
+        descriptor: ::std::os::raw::c_int,
+        rows: u16,
+        columns: u16,
     ) -> ::std::os::raw::c_int;
 }
 pub type runloop_clock_watch = runloop_source;

@@ -8,8 +8,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
 use std::os::raw::{c_int, c_void};
-use std::os::unix::io::{AsFd, BorrowedFd};
+use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr;
+use std::rc::Weak;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
@@ -38,8 +39,9 @@ pub struct Exit {
     pub user: Duration,
     /// The part of it that the kernel took on its behalf.
     pub system: Duration,
-    /// The most memory that it had resident, in bytes.
-    pub peak_memory: u64,
+    /// The most memory that it had resident, in bytes. `None`: not known, and at most the most that this process has ever had, since Linux counts
+    /// what a new process shares with its parent.
+    pub peak_memory: Option<u64>,
 }
 
 impl Exit {
@@ -65,11 +67,18 @@ pub struct Child {
     object: Option<Object<State>>,
     pub(crate) writers: HashMap<i32, Writer>,
     pub(crate) readers: HashMap<i32, Reader>,
+    /// The parent's side of a terminal.
+    pub(crate) terminal: Weak<OwnedFd>,
 }
 
 impl Child {
     pub(crate) fn new(object: Object<State>) -> Child {
-        Child { object: Some(object), writers: HashMap::new(), readers: HashMap::new() }
+        Child {
+            object: Some(object),
+            writers: HashMap::new(),
+            readers: HashMap::new(),
+            terminal: Weak::new(),
+        }
     }
 
     pub(crate) fn object(&self) -> &Object<State> {
@@ -105,6 +114,18 @@ impl Child {
     /// Our end of the pipe that is its descriptor `number`, to which it writes. Once.
     pub fn reader(&mut self, number: i32) -> Option<Reader> {
         self.readers.remove(&number)
+    }
+
+    /// Changes the size of its [`Terminal`](super::Stdio::Terminal): the programs in the foreground there are sent SIGWINCH. Fails with ENOTTY if it
+    /// has none, and when neither its reader nor its writer is left.
+    pub fn set_terminal_size(&self, rows: u16, columns: u16) -> Result<()> {
+        const ENOTTY: i32 = 25;
+        let code = match self.terminal.upgrade() {
+            // SAFETY: a descriptor and two numbers.
+            Some(terminal) => unsafe { sys::runloop_terminal_set_size(terminal.as_raw_fd(), rows, columns) },
+            None => -ENOTTY,
+        };
+        check("the terminal's size can't be changed", code).map(drop)
     }
 
     /// Its process.
@@ -189,7 +210,8 @@ pub(crate) unsafe extern "C" fn exited(
             };
             let (user, system) =
                 (Duration::from_nanos(exit.user_ns as u64), Duration::from_nanos(exit.system_ns as u64));
-            state.exit.set(Some(Exit { end, user, system, peak_memory: exit.peak_memory_bytes as u64 }));
+            let peak_memory = Some(exit.peak_memory_bytes as u64).filter(|&bytes| bytes > 0);
+            state.exit.set(Some(Exit { end, user, system, peak_memory }));
             for waker in state.wakers.take() {
                 waker.wake();
             }

@@ -12,6 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 use std::ptr;
+use std::rc::Rc;
 
 const WHAT: &str = "the program can't be started";
 
@@ -30,6 +31,14 @@ pub enum Stdio {
     From(OwnedFd),
     /// The same as another number of the child's: for 2 that is 1, what a shell calls `2>&1`.
     Same(i32),
+    /// A new terminal in a session of its own, once; further numbers are the [`Same`](Stdio::Same). [`Child::reader`] and [`Child::writer`] of
+    /// the number are its other side, and [`Child::set_terminal_size`] changes its size. The reader's end is that nobody has it any more.
+    Terminal {
+        /// Its height in characters.
+        rows: u16,
+        /// Its width in characters.
+        columns: u16,
+    },
 }
 
 /// The process group of a child.
@@ -55,6 +64,7 @@ pub struct Command {
     group: Group,
     descriptors: BTreeMap<i32, Stdio>,
     limits: Vec<sys::runloop_child_limit>,
+    foreground: Option<OwnedFd>,
     parent_death_signal: i32,
     ignored_signals: u64,
     reads: ReaderConfig,
@@ -72,6 +82,7 @@ impl Command {
             group: Group::Parents,
             descriptors: BTreeMap::new(),
             limits: Vec::new(),
+            foreground: None,
             parent_death_signal: 0,
             ignored_signals: 0,
             reads: ReaderConfig::default(),
@@ -119,6 +130,13 @@ impl Command {
         self
     }
 
+    /// Its group, which must not be the parent's, has the foreground of this terminal of the parent's session until the child has ended: it may
+    /// read from it, and is sent its ^C. In a new session it becomes the controlling terminal.
+    pub fn foreground_of(mut self, terminal: impl Into<OwnedFd>) -> Command {
+        self.foreground = Some(terminal.into());
+        self
+    }
+
     /// What its descriptor `number` is: 0 its input, 1 its output, 2 its errors, or any other.
     pub fn descriptor(mut self, number: i32, is: Stdio) -> Command {
         self.descriptors.insert(number, is);
@@ -154,11 +172,13 @@ impl Command {
     /// and with EINVAL for descriptors that make no sense. Then there is no child.
     pub fn start(self) -> Result<Child> {
         let run_loop = RunLoop::current()?;
-        let arguments = Texts::new(&self.arguments)?;
-        let environment = self.environment.as_deref().map(Texts::new).transpose()?;
-        let (program, directory) = (optional(&self.program)?, optional(&self.directory)?);
+        let arguments = Texts::new("argument", &self.arguments)?;
+        let environment =
+            self.environment.as_deref().map(|texts| Texts::new("variable", texts)).transpose()?;
+        let (program, directory) =
+            (optional("executable", &self.program)?, optional("directory", &self.directory)?);
         let mut ends: Vec<c_int> = vec![-1; self.descriptors.len()];
-        let mut descriptors = Vec::new();
+        let (mut descriptors, mut size) = (Vec::new(), (0, 0));
         for ((&number, stdio), end) in self.descriptors.iter().zip(ends.iter_mut()) {
             let (kind, from) = match stdio {
                 Stdio::Inherit => (sys::RUNLOOP_CHILD_INHERITED, 0),
@@ -167,6 +187,10 @@ impl Command {
                 Stdio::FromChild => (sys::RUNLOOP_CHILD_OUTPUT_PIPE, 0),
                 Stdio::From(descriptor) => (sys::RUNLOOP_CHILD_DESCRIPTOR, descriptor.as_raw_fd()),
                 Stdio::Same(other) => (sys::RUNLOOP_CHILD_SAME, *other),
+                Stdio::Terminal { rows, columns } => {
+                    size = (*rows, *columns);
+                    (sys::RUNLOOP_CHILD_TERMINAL, 0)
+                }
             };
             descriptors.push(sys::runloop_child_descriptor { number, kind, from, parent_end: end });
         }
@@ -194,8 +218,10 @@ impl Command {
                         Group::NewSession => sys::RUNLOOP_CHILD_NEW_SESSION as i32,
                         Group::Of(number) => number,
                     },
-                    has_terminal: false,
-                    terminal: -1,
+                    has_terminal: self.foreground.is_some(),
+                    terminal: self.foreground.as_ref().map_or(-1, |terminal| terminal.as_raw_fd()),
+                    terminal_rows: size.0,
+                    terminal_columns: size.1,
                     descriptors: descriptors.as_ptr(),
                     descriptor_count: descriptors.len(),
                     limits: self.limits.as_ptr(),
@@ -226,6 +252,12 @@ impl Command {
                     (Stdio::ToChild, Some(end)) => {
                         child.writers.insert(number, Writer::new(end, self.writes)?);
                     }
+                    (Stdio::Terminal { .. }, Some(end)) => {
+                        let end = Rc::new(end);
+                        child.terminal = Rc::downgrade(&end);
+                        child.writers.insert(number, Writer::shared(end.clone(), self.writes)?);
+                        child.readers.insert(number, Reader::shared(end, self.reads, None)?);
+                    }
                     (Stdio::FromChild, Some(end)) => {
                         child.readers.insert(number, Reader::new(end, self.reads)?);
                     }
@@ -251,19 +283,22 @@ struct Texts {
 }
 
 impl Texts {
-    fn new(texts: &[Vec<u8>]) -> Result<Texts> {
-        let texts = texts.iter().map(|text| terminated(text)).collect::<Result<Vec<_>>>()?;
+    fn new(what: &str, texts: &[Vec<u8>]) -> Result<Texts> {
+        let numbered = texts.iter().enumerate();
+        let texts = numbered
+            .map(|(number, text)| terminated(text, || format!("{what} {number}")))
+            .collect::<Result<Vec<_>>>()?;
         let pointers = texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect();
         Ok(Texts { _texts: texts, pointers })
     }
 }
 
-fn terminated(text: &[u8]) -> Result<CString> {
-    CString::new(text).map_err(|error| Error::new(WHAT, error.into()))
+fn terminated(text: &[u8], about: impl FnOnce() -> String) -> Result<CString> {
+    CString::new(text).map_err(|error| Error::new(WHAT, error.into()).about(about()))
 }
 
-fn optional(text: &Option<Vec<u8>>) -> Result<Option<CString>> {
-    text.as_deref().map(terminated).transpose()
+fn optional(what: &str, text: &Option<Vec<u8>>) -> Result<Option<CString>> {
+    text.as_deref().map(|text| terminated(text, || what.to_owned())).transpose()
 }
 
 /// The error with what it is about, if that is known. Its number remains.
