@@ -26,6 +26,7 @@
 #include "runloop_child.h"
 #include "runloop_child_start.h"
 #include "runloop_clock_watch.h"
+#include "runloop_command.h"
 #include "runloop_connect.h"
 #include "runloop_counter.h"
 #include "runloop_input.h"

@@ -132,6 +132,52 @@ static enum outcome a_child_that_is_ended(void) {
     return run_child("exec sleep 60", true, SIGTERM);
 }
 
+static bool was_all_there;
+
+static void note_command(runloop_command *command, const runloop_command_result *result, void *info) {
+    note_exit(command, &result->exit, info);
+    was_all_there = result->output.count == 6 && result->output.end == RUNLOOP_COMMAND_COMPLETE;
+}
+
+static enum outcome outcome_of_command(void) {
+    if (last_exit.end == RUNLOOP_CHILD_UNKNOWN)
+        return told(-ECHILD);
+    // Without memory less is kept, which is said, and a pipe that is not reported is read when the program has ended.
+    return was_all_there ? outcome_of(last_exit.status == 3, 0) : told(-ENOMEM);
+}
+
+static enum outcome a_command(void) {
+    SOURCE source = NULL;
+    const char *const arguments[] = {"/bin/sh", "-c", "cat; exit 3", NULL};
+    const runloop_command_config config = {
+        .start.arguments = arguments, .input = "hello\n", .input_count = 6, .limit = 100, .ended = note_command};
+    calls = 0;
+    was_all_there = false;
+    begin_faults();
+    GET_LOOP(loop);
+    TRY(runloop_command_create(&config, &source));
+    int error = runloop_add_source(loop, source, MODE);
+    if (error) {
+        OWN(kill(runloop_command_get_pid(source), SIGKILL));
+        return told(error);
+    }
+    RUN_UNTIL(calls == 1);
+    return outcome_of_command();
+}
+
+static enum outcome a_command_of_a_thread(void) {
+    const char *const arguments[] = {"/bin/sh", "-c", "cat; exit 3", NULL};
+    const runloop_command_config config = {
+        .start.arguments = arguments, .input = "hello\n", .input_count = 6, .limit = 100};
+    runloop_command_result result;
+    begin_faults();
+    TRY(runloop_command_run(&config, &result));
+    last_exit = result.exit;
+    was_all_there = result.output.count == 6 && result.output.end == RUNLOOP_COMMAND_COMPLETE;
+    runloop_command_result_free(&result);
+    return outcome_of_command();
+}
+
 static enum outcome a_shutdown(void) {
     SOURCE source = NULL;
     static const int32_t numbers[] = {SIGUSR2, SIGTERM};
@@ -288,6 +334,8 @@ const struct scenario linux_scenarios[] = {
     {"a child", a_child},
     {"a started child", a_started_child},
     {"a child that is ended", a_child_that_is_ended},
+    {"a command", a_command},
+    {"a command of a thread", a_command_of_a_thread},
     {"a shutdown", a_shutdown},
     {"alarms", alarms},
     {"a clock watch", a_clock_watch},
