@@ -28,7 +28,7 @@ extension RunLoop {
 
         private enum Meaning: Hashable, Sendable {
             case ofNumber, inUse, notAChild, outputTooLarge, tooManyThreads, invalidAddress, notPermitted, nameNotFound,
-                noSpaceLeft
+                noSpaceLeft, outputCutOff
         }
 
         /// The error of an `errno` value, positive. If several constants have the number, it is the one whose meaning is that of an
@@ -131,6 +131,9 @@ extension RunLoop {
         public static let connectionReset = Error(errorNumber: ErrorNumber.connectionReset)
         /// The connection was idle for too long, or the peer does not answer (ETIMEDOUT).
         public static let timedOut = Error(errorNumber: ErrorNumber.timedOut)
+        /// A child's output was cut off: another process had the pipe for longer than the child's `outputLimit` after its end, or the pipe was
+        /// closed at a limit (ETIMEDOUT).
+        public static let outputCutOff = Error(ErrorNumber.timedOut, .outputCutOff)
         /// Somebody else listens on the address, or its path is no socket (EADDRINUSE).
         public static let addressInUse = Error(errorNumber: ErrorNumber.addressInUse)
         /// No interface of this machine has the address (EADDRNOTAVAIL).
@@ -177,6 +180,7 @@ extension RunLoop.Error: CustomStringConvertible {
         case .accessDenied: "There is no permission for the file, the directory or the port."
         case .inAnotherLoop: "The item is in another run loop; remove it from there first."
         case .inUse: "It is in use already, and can have one user only."
+        case .invalid where subject != nil: "This can't be, or makes no sense."
         case .invalid: "The item was invalidated, or its descriptor and conditions do not make sense."
         case .invalidAddress:
             """
@@ -196,6 +200,11 @@ extension RunLoop.Error: CustomStringConvertible {
         case .brokenPipe: "Nobody reads the output any more, or it was finished before."
         case .connectionReset: "The peer has reset the connection."
         case .timedOut: "The connection was idle for too long, or the peer does not answer."
+        case .outputCutOff:
+            """
+            The output was cut off: another process still had the child's pipe some time after the child's end (outputLimit), or it was \
+            closed at a limit.
+            """
         case .addressInUse: "Somebody else listens on the address, or its path is not a socket."
         case .addressNotAvailable: "No interface of this machine has the address."
         case .connectionRefused: "Nobody listens there."

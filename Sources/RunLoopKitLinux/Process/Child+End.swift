@@ -57,7 +57,7 @@ extension RunLoop.Shutdown {
     /// common, and its loop the shutdown's. Where `beginEnd(by:ofGroup:)` would throw, other than because the child has ended, the work does
     /// nothing: steps or a group that make no sense, a child that this process may not signal.
     public func addEnd(
-        of child: borrowing RunLoop.Child, by steps: [RunLoop.Child.Step] = [.terminate(pause: .seconds(5)), .kill],
+        of child: RunLoop.Child, by steps: [RunLoop.Child.Step] = [.terminate(pause: .seconds(5)), .kill],
         ofGroup: Bool = false, order: Int = 0
     ) {
         let (source, end) = (child.source, child.end)

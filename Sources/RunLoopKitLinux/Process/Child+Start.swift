@@ -7,11 +7,20 @@ extension RunLoop.Child {
     public struct Stream: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
             case inherited, null, pipe, inputPipe
+            case terminal(rows: UInt16, columns: UInt16)
             case file(String, appending: Bool)
             case descriptor(CInt)
             case same(CInt)
         }
         let kind: Kind
+
+        /// Does the parent have another end of it?
+        var isForParent: Bool {
+            switch kind {
+            case .pipe, .inputPipe, .terminal: true
+            default: false
+            }
+        }
 
         /// The parent's descriptor of the same number.
         public static let inherited = Stream(kind: .inherited)
@@ -21,6 +30,19 @@ extension RunLoop.Child {
         public static let pipe = Stream(kind: .pipe)
         /// A pipe from which the child reads, for a further descriptor.
         public static let inputPipe = Stream(kind: .inputPipe)
+        /// A new terminal (a pty), of which the child is the only process at first, in a session of its own. Once; for further descriptors there is
+        /// `.same(as:)`, and ``RunLoop/Child/resizeTerminal(rows:columns:)`` changes its size.
+        ///
+        ///     let python = try RunLoop.Child.start(
+        ///         ["python3"], input: .terminal(rows: 24, columns: 80), output: .same(as: 0), error: .same(as: 0), on: loop)
+        ///     try await python.input.write("1 + 1\n")
+        ///     for try await line in python.output.lines() { print(line) }
+        ///
+        /// It echoes what is written, and ends lines by "\r\n", until the child sets another mode. Its input has no end: a program reads one where
+        /// the character U+0004 is written at the beginning of a line. The output ends when nobody has the terminal any more.
+        public static func terminal(rows: UInt16, columns: UInt16) -> Stream {
+            Stream(kind: .terminal(rows: rows, columns: columns))
+        }
         /// A file: descriptor 0 for reading; others for writing, made if it isn't there, and emptied unless the child appends to it.
         public static func file(_ path: String, appending: Bool = false) -> Stream {
             Stream(kind: .file(path, appending: appending))
@@ -50,7 +72,9 @@ extension RunLoop.Child {
         public var program: String?
         /// The process group; see `end(by:ofGroup:)`.
         public var group = Group.parents
-        /// A descriptor of a terminal without a session, which becomes the child's, with ``Group/newSession``.
+        /// A descriptor of a terminal. With ``Group/newSession`` it has no session yet, and becomes the child's. With another group of the
+        /// child's own it is the terminal of this process's session: the child's group has its foreground until the child has ended, so
+        /// that it can read from it and is sent its ^C, and then who had it before has it again.
         public var terminal: CInt?
         /// Further descriptors. All that are not named are closed.
         public var descriptors: [CInt: Stream] = [:]
@@ -61,8 +85,9 @@ extension RunLoop.Child {
         public var parentDeathSignal: CInt?
         /// The signals that the child ignores. It ignores no others, even if the parent does, and blocks none.
         public var ignoredSignals: Set<CInt> = []
-        /// How long after the child's end somebody else may go on to write to its pipes: a grandchild that keeps them. Then what is in
-        /// them is read still, and they are at their end.
+        /// How long after the child's end somebody else may go on to write to its pipes: a process that it has left in the background. Then what
+        /// is in them is read still, and they are cut off, which is the error `outputCutOff`; who writes on is signalled (SIGPIPE) when
+        /// the last reader is gone. A duration of years waits for ever.
         public var outputLimit = Duration.seconds(2)
         /// The defaults.
         public init() {}
@@ -74,7 +99,11 @@ extension RunLoop.Child {
     ///     for try await line in child.output.lines() { print(line) }
     ///     let exit = try await child.exit()
     ///
-    /// The child is adopted, with a pidfd from its first moment. It inherits only the descriptors that are named. If the value is destroyed,
+    /// For a program that runs to its end ``run(_:input:upTo:beyond:error:environment:workingDirectory:options:timeLimit:on:isolation:)`` is one
+    /// call. A pipe that is full makes the child wait until it is read, so all of them are read, at the same time or by
+    /// ``Output/collect(upTo:beyond:isolation:)``, which reads the others meanwhile.
+    ///
+    /// The child is adopted, with a pidfd from its first moment. It inherits only the descriptors that are named. When the object is freed,
     /// its pipes are closed, except those of which somebody has the writer or an output; the child goes on, and the loop reaps it. The
     /// calling thread sleeps until the program has been read from its file system. If the loop's thread ends meanwhile, the child is killed.
     ///
@@ -84,8 +113,8 @@ extension RunLoop.Child {
     ///   - environment: the whole of it; `nil`: the parent's.
     ///   - workingDirectory: for a relative path of the program, too. `nil`: the parent's.
     ///   - loop, mode, onExit: as when a child is adopted.
-    /// - Throws: with the path or the descriptor as its subject: `notPermitted`, `accessDenied`, `badDescriptor`, and whatever else execve says
-    ///   (ENOENT, ENOEXEC); `invalid`: no arguments, a text with a NUL, a stream that makes no sense; `tooManyDescriptors`, `outOfMemory`;
+    /// - Throws: with the path, the descriptor, the argument or the signal as its subject: `notPermitted`, `accessDenied`, `badDescriptor`, and
+    ///   whatever else execve says (ENOENT, ENOEXEC); `invalid`: no arguments, a text with a NUL, a stream that makes no sense; `tooManyDescriptors`, `outOfMemory`;
     ///   `unsupported`; `loopFinished`, `inheritedAcrossFork`. Then no child is left.
     public static func start(
         _ arguments: [String], input: Stream = .null, output: Stream = .inherited, error: Stream = .inherited,
@@ -103,14 +132,35 @@ extension RunLoop.Child {
             onExit?(exit)
         }
         let end = ChildEnd(ended)
-        let source = try unsafe RunLoop.Source(end) { config throws(RunLoop.Error) in try unsafe start.run(config) }
+        let source = try unsafe RunLoop.Source(end) { child throws(RunLoop.Error) in
+            let core = try unsafe start.run { config, core in
+                unsafe config.child = child
+                return unsafe runloop_child_start(&config, &core)
+            }
+            guard let core = unsafe core else { throw .invalid }
+            return unsafe core
+        }
         do {
-            try pipes.open(start.ends)
+            try unsafe pipes.open(start.ends, of: runloop_child_get_pid(source.core))
+            for (number, other) in start.shares { pipes.share(number, with: other) }
         } catch {
             source.killChild()
             throw error
         }
         return try RunLoop.Child(source, end, pipes, isAdopted: true, loop, mode)
+    }
+
+    /// Changes the size of the child's terminal, which must be one that was made for it (anything else is a precondition failure). The programs in
+    /// its foreground are sent SIGWINCH. Any thread. O(1).
+    ///
+    /// - Throws: `badDescriptor` if neither its output nor a reader of it is left.
+    public func resizeTerminal(rows: UInt16, columns: UInt16) throws {
+        guard let pipes, pipes.hasTerminal else {
+            preconditionFailure("The child was not started in a terminal of its own.")
+        }
+        guard let terminal = pipes.terminal else { throw RunLoop.Error.badDescriptor.about("the child's terminal") }
+        let result = runloop_terminal_set_size(terminal.number, rows, columns)
+        if result < 0 { throw RunLoop.Error(result: result, of: .system, subject: "the child's terminal") }
     }
 
     /// Its pid; 0 if it was made from a pidfd. Of an adopted child that has not been reaped the number is nobody else's. O(1).

@@ -11,12 +11,12 @@ extension RunLoop {
     ///     if !exit.isSuccess { complain() }
     ///
     /// An *adopted* child is one that nobody else waits for: it is reaped when it has ended, it alone and once. The loop keeps that
-    /// duty if the value is destroyed before. A *watched* process belongs to somebody else, to Foundation's `Process` or to
-    /// Subprocess, and is never reaped; if the value is destroyed, it isn't watched any more.
+    /// duty if the object is freed before. A *watched* process belongs to somebody else, to Foundation's `Process` or to
+    /// Subprocess, and is never reaped; when the object is freed, it isn't watched any more.
     ///
     /// The process is held by a pidfd and not by its number, which may be used again. There is no SIGCHLD and no thread. The end is
     /// noticed on the loop's thread, when that runs in the child's mode.
-    public struct Child: ~Copyable, Sendable {
+    public final class Child: Sendable {
         /// How a process ended, and what it used.
         public struct Exit: Hashable, Sendable {
             /// How it ended.
@@ -36,8 +36,9 @@ extension RunLoop {
                 public let userTime: Duration
                 /// The processor time in the kernel on its behalf.
                 public let systemTime: Duration
-                /// The most memory that it had resident, in bytes.
-                public let peakMemory: Int
+                /// The most memory that it had resident, in bytes. `nil`: not known, and at most the most that this process has ever had.
+                /// Linux counts what a new process shares with its parent before it executes its program, and says only the larger of the two.
+                public let peakMemory: Int?
             }
 
             /// Its pid; `nil` if the child was made from a pidfd.
@@ -66,7 +67,7 @@ extension RunLoop {
         ///   - onExit: called once on the loop's thread, before tasks that wait in `exit()` continue. At once, if it has ended already.
         /// - Throws: `notAChild` if it is not a child of this process, or was reaped; `noSuchProcess`; `unsupported` before Linux 5.4,
         ///   and in sandboxes without pidfds; `invalid`; `tooManyDescriptors`; `loopFinished`, `inheritedAcrossFork`.
-        public init(
+        public convenience init(
             adopting process: Int32, on loop: RunLoop, inMode mode: Mode = .common,
             onExit: (@Sendable (Exit) -> Void)? = nil
         ) throws {
@@ -75,7 +76,7 @@ extension RunLoop {
 
         /// Watches a process that belongs to somebody else. Otherwise as adopting it. A pid that is not one of our children may name
         /// another process by now: then pass a pidfd.
-        public init(
+        public convenience init(
             watching process: Int32, on loop: RunLoop, inMode mode: Mode = .common,
             onExit: (@Sendable (Exit) -> Void)? = nil
         ) throws {
@@ -85,14 +86,14 @@ extension RunLoop {
         /// Watches the process of a pidfd, which remains the caller's and may be closed afterwards. Otherwise as with a pid.
         ///
         /// - Throws: also `badDescriptor` if it is not a pidfd.
-        public init(
+        public convenience init(
             borrowing pidfd: CInt, on loop: RunLoop, inMode mode: Mode = .common,
             onExit: (@Sendable (Exit) -> Void)? = nil
         ) throws {
             try self.init(Process(pidfd: pidfd), loop, mode, onExit)
         }
 
-        private init(
+        private convenience init(
             _ process: Process, _ loop: RunLoop, _ mode: Mode, _ onExit: (@Sendable (Exit) -> Void)?
         ) throws(RunLoop.Error) {
             let end = ChildEnd(onExit)
@@ -102,13 +103,13 @@ extension RunLoop {
         init(
             _ source: Source, _ end: ChildEnd, _ pipes: ChildPipes?, isAdopted: Bool, _ loop: RunLoop, _ mode: Mode
         ) throws(RunLoop.Error) {
+            (self.source, self.end, self.pipes, self.isAdopted) = (source, end, pipes, isAdopted)
             do throws(RunLoop.Error) {
                 try loop.admit(source, to: mode)
             } catch {
                 if pipes != nil { source.killChild() }
                 throw error
             }
-            (self.source, self.end, self.pipes, self.isAdopted) = (source, end, pipes, isAdopted)
         }
 
         deinit {
@@ -120,9 +121,13 @@ extension RunLoop {
 
         /// Waits for the end of the process. Any number of tasks may wait; each gets the same. The tasks block no thread.
         ///
+        /// A child that writes to a pipe which is full waits until it is read: if nobody does, the child has no end, and after a moment a
+        /// sentence on standard error says so. So read or collect its output first, or at the same time.
+        ///
         /// - Throws: `CancellationError` if the task is cancelled before; `loopFinished` if the loop's thread ends before.
         public func exit(isolation actor: isolated (any Actor)? = #isolation) async throws -> Exit {
-            let end = end
+            pipes?.beginWait()
+            defer { pipes?.endWait() }
             return try await end.wait(isolation: actor)
         }
 
@@ -167,6 +172,14 @@ extension RunLoop {
         }
         return PulledSequence(origin: exits) { exits, actor async throws(Never) in await exits.next(isolation: actor) }
     }
+}
+
+extension RunLoop.Child: Hashable {
+    /// Are both the same object? Two objects for one process are not equal.
+    public static func == (first: RunLoop.Child, second: RunLoop.Child) -> Bool { first === second }
+
+    /// Hashes the identity of the object.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// The process that a child is.
@@ -237,7 +250,7 @@ extension RunLoop.Source {
 }
 
 extension RunLoop.Child.Exit {
-    fileprivate init(_ pid: Int32, _ exit: runloop_child_exit) {
+    init(_ pid: Int32, _ exit: runloop_child_exit) {
         process = pid == 0 ? nil : pid
         reason =
             switch exit.end {
@@ -249,7 +262,7 @@ extension RunLoop.Child.Exit {
             exit.has_usage
             ? Usage(
                 userTime: .nanoseconds(exit.user_ns), systemTime: .nanoseconds(exit.system_ns),
-                peakMemory: Int(exit.peak_memory_bytes)) : nil
+                peakMemory: exit.peak_memory_bytes == 0 ? nil : Int(exit.peak_memory_bytes)) : nil
     }
 }
 #endif

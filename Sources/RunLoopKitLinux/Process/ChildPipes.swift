@@ -2,54 +2,14 @@
 public import RunLoopKit
 
 extension RunLoop.Child {
-    /// What a child writes to a pipe. One iteration or one reader at a time.
-    ///
-    /// It ends when all have closed the pipe, or some time after the child's end (``Options/outputLimit``): what the child has written is
-    /// read in any case, however slow the reader is.
-    public struct Output: Sendable {
-        let input: InputOfDescriptor
-
-        /// A reader, for lines, chunks and bytes by turns. What another one has read already is its own.
-        public func reader() -> sending RunLoop.Reader { RunLoop.Reader(input) }
-
-        /// The lines, as `RunLoop.lines(of:limit:)` returns them.
-        public func lines(limit: Int = 1_048_576) -> some AsyncSequence<String, any Swift.Error> & Sendable {
-            precondition(limit >= 0, "The limit of a line is not negative.")
-            return LineSequence(input: input, limit: limit)
-        }
-
-        /// The chunks, as `RunLoop.chunks(of:)` returns them.
-        public var chunks: some AsyncSequence<[UInt8], any Swift.Error> & Sendable { ChunkSequence(input: input) }
-
-        /// Reads to the end, or until there is more than a limit. Of the rest, what was read already, up to 64 KiB, is dropped; what was not
-        /// remains in the pipe, and the child waits.
-        ///
-        /// - Parameter limit: in bytes, not negative (anything else is a precondition failure).
-        /// - Returns: the bytes, and whether they are all.
-        /// - Throws: `CancellationError`, and what reading can.
-        public func collect(
-            upTo limit: Int, isolation actor: isolated (any Actor)? = #isolation
-        ) async throws -> (bytes: [UInt8], isComplete: Bool) {
-            precondition(limit >= 0, "The limit of what is collected is not negative.")
-            let reader = reader()
-            var bytes: [UInt8] = []
-            while let chunk = try await reader.chunk(upTo: max(1, limit - bytes.count), isolation: actor) {
-                bytes += chunk
-                if bytes.count > limit { return (Array(bytes.prefix(limit)), false) }
-            }
-            try Task.checkCancellation()
-            return (bytes, true)
-        }
-    }
-
-    /// The writer of the child's standard input, which must be a pipe (anything else is a precondition failure, here and below).
+    /// The writer of the child's standard input, which must be a pipe or a terminal (anything else is a precondition failure, here and below).
     public var input: RunLoop.Writer { input(to: 0) }
-    /// What the child writes to its standard output, a pipe.
+    /// What the child writes to its standard output, a pipe or a terminal.
     public var output: Output { output(from: 1) }
-    /// What the child writes to its standard error, a pipe.
+    /// What the child writes to its standard error, a pipe or a terminal.
     public var error: Output { output(from: 2) }
 
-    /// The writer of a pipe from which the child reads.
+    /// The writer of a pipe or a terminal from which the child reads.
     public func input(to number: CInt) -> RunLoop.Writer {
         guard let input = pipes?.input(number) else {
             preconditionFailure("The child was not started with an input pipe as its descriptor \(number).")
@@ -57,7 +17,7 @@ extension RunLoop.Child {
         return input
     }
 
-    /// What the child writes to a pipe.
+    /// What the child writes to a pipe or a terminal.
     public func output(from number: CInt) -> Output {
         guard let output = pipes?.output(number) else {
             preconditionFailure("The child was not started with an output pipe as its descriptor \(number).")
@@ -66,17 +26,27 @@ extension RunLoop.Child {
     }
 }
 
-/// The parent's ends of a child's pipes: the child's value has them, and the limit only if somebody else still has them.
+/// The parent's ends of a child's pipes, and its side of the child's terminal: the child has them, and the limit only if somebody else still has
+/// them.
 final class ChildPipes: Sendable {
-    typealias End = (number: CInt, descriptor: CInt, isInput: Bool)
+    enum Kind { case input, output, terminal }
+    typealias End = (number: CInt, descriptor: CInt, kind: Kind)
 
     private struct State {
         var inputs: [CInt: RunLoop.Writer] = [:]
         var outputs: [CInt: RunLoop.Child.Output] = [:]
-        var limited: [Weak] = []
+        var weakPipes: [Weak] = []
+        weak var terminal: ChildPipe?
+        var hasTerminal = false
+        /// The process, and how many wait for its end.
+        var process: Int32 = 0
+        var waiters = 0
+        var watch: UnreadPipes?
+        var isOver = false
     }
 
     private struct Weak {
+        let number: CInt
         weak var pipe: ChildPipe?
     }
 
@@ -91,9 +61,14 @@ final class ChildPipes: Sendable {
 
     func input(_ number: CInt) -> RunLoop.Writer? { state.withLock { $0.inputs[number] } }
     func output(_ number: CInt) -> RunLoop.Child.Output? { state.withLock { $0.outputs[number] } }
+    var hasTerminal: Bool { state.withLock { $0.hasTerminal } }
+    var terminal: ChildPipe? { state.withLock { $0.terminal } }
+    /// Those that somebody has still.
+    var outputPipes: [ChildPipe] { state.withLock { $0.weakPipes }.compactMap(\.pipe) }
 
     /// Takes the descriptors, also if it throws.
-    func open(_ ends: [End]) throws {
+    func open(_ ends: [End], of process: Int32) throws {
+        state.withLock { $0.process = process }
         for (index, end) in ends.enumerated() {
             do {
                 try open(end)
@@ -105,24 +80,70 @@ final class ChildPipes: Sendable {
     }
 
     private func open(_ end: End) throws {
-        guard end.isInput else {
-            let pipe = ChildPipe(end.descriptor)
+        if end.kind != .input {
+            let pipe = ChildPipe(end.descriptor, of: self, loop, mode)
             let input = InputOfDescriptor(loop, end.descriptor, mode, bufferSize: 65_536, pipe: pipe)
-            return state.withLock { state in
+            state.withLock { state in
                 state.outputs[end.number] = RunLoop.Child.Output(input: input)
-                state.limited.append(Weak(pipe: pipe))
+                state.weakPipes.append(Weak(number: end.number, pipe: pipe))
+                if end.kind == .terminal { (state.terminal, state.hasTerminal) = (pipe, true) }
             }
         }
-        let writer = try RunLoop.Writer(adopting: end.descriptor, on: loop, inMode: mode)
+        if end.kind == .output { return }
+        // A terminal's writer and reader end independently of one another.
+        let number = end.kind == .terminal ? try duplicate(end.descriptor) : end.descriptor
+        let writer = try RunLoop.Writer(adopting: number, on: loop, inMode: mode)
         state.withLock { $0.inputs[end.number] = writer }
+    }
+
+    /// What is the same as a terminal has the terminal's reader and writer.
+    func share(_ number: CInt, with other: CInt) {
+        state.withLock { state in
+            state.inputs[number] = state.inputs[other]
+            state.outputs[number] = state.outputs[other]
+        }
     }
 
     /// The child has ended.
     func beginLimit() {
-        for limited in state.withLock({ $0.limited }) { limited.pipe?.beginLimit(limit, loop, mode) }
+        endWatch()
+        for pipe in outputPipes { pipe.beginLimit(limit) }
     }
 
-    /// The child's value is gone.
+    //===-- pipes that nobody reads ------------------------------------------------------------------------------------===//
+
+    var process: Int32 { state.withLock { $0.process } }
+
+    /// Somebody waits for the child, or reads one of its pipes: another one may be full.
+    func watchUnread() {
+        state.withLock { state in
+            if state.watch == nil && !state.isOver { state.watch = UnreadPipes(self) }
+        }
+    }
+
+    func beginWait() {
+        state.withLock { $0.waiters += 1 }
+        if !outputPipes.isEmpty { watchUnread() }
+    }
+
+    func endWait() { state.withLock { $0.waiters -= 1 } }
+
+    /// The pipes that are full and have no reader, with what is in them, if somebody waits for something else.
+    var stuckPipes: [CInt: Int] {
+        let (waiters, pipes) = state.withLock { ($0.waiters, $0.weakPipes) }
+        if waiters == 0 && !pipes.contains(where: { $0.pipe?.isBeingRead == true }) { return [:] }
+        return pipes.reduce(into: [:]) { stuck, weak in stuck[weak.number] = weak.pipe?.countIfStuck }
+    }
+
+    private func endWatch() {
+        let watch = state.withLock { state in
+            state.isOver = true
+            return state.watch.take()
+        }
+        withExtendedLifetime(watch) {}
+    }
+
+    /// The child's object is gone.
     func release() {
         let released = state.withLock { state in
             defer { (state.inputs, state.outputs) = ([:], [:]) }

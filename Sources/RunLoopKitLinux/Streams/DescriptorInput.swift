@@ -37,8 +37,16 @@ struct DescriptorInput: Sendable {
         if count == 0 { return .end }
         switch errno {
         case EAGAIN, EINTR: return .nothing
+        // Nobody has the other side any more.
+        case EIO where isOwnSideOfTerminal: return .end
         case let error: return .failure(RunLoop.Error(errorNumber: error).about("descriptor \(number)"))
         }
+    }
+
+    /// Is it the side of a pty from which terminals are made: of the device /dev/ptmx, whose numbers are 5 and 2?
+    private var isOwnSideOfTerminal: Bool {
+        var status = stat()
+        return unsafe fstat(number, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR && status.st_rdev == 0x502
     }
 
     /// Is there still something to read, an end or an error included? Another source may have read it after the loop's report.

@@ -30,9 +30,10 @@ internal import RunLoopKit
         /// What every further wait comes to.
         var verdict: Outcome?
 
-        mutating func arm(in loop: RunLoop) {
-            guard !isArmed, let source else { return }
-            if isAlwaysReady { return source.signal(waking: loop) }
+        mutating func arm(in loop: RunLoop, atOnce: Bool = false) {
+            guard let source else { return }
+            if isAlwaysReady || atOnce { return source.signal(waking: loop) }
+            if isArmed { return }
             do throws(RunLoop.Error) {
                 try source.request(.read)
                 isArmed = true
@@ -109,7 +110,7 @@ internal import RunLoopKit
     private func begin(_ waiter: WaitingTasks<Outcome>.Waiter) {
         let verdict: Outcome? = state.withLock { state in
             if state.verdict == nil && Task.isCancelled { state.verdict = .cancelled }
-            if state.verdict == nil { state.arm(in: loop) }
+            if state.verdict == nil { state.arm(in: loop, atOnce: pipe?.hasKept == true) }
             if state.verdict == nil { state.limitLine(socket?.limits) }
             if state.verdict == nil {
                 unsafe precondition(

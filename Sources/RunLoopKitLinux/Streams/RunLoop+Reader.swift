@@ -72,7 +72,7 @@ extension RunLoop {
                 if let line = try knownLine(limit: limit) { return line }
                 unsafe begun += rest
                 if !begun.isEmpty { limits?.beginLine() }
-                switch try await refill(isolation: actor) {
+                switch try await refillLine(limit: limit, isolation: actor) {
                 case .filled: continue
                 case .cancelled: return nil
                 case .end:
@@ -216,6 +216,18 @@ extension RunLoop {
             case .end: return .end
             case .cancelled: return .cancelled
             case .failure(let error): throw error
+            }
+        }
+
+        /// The same for a line, which has begun: the error that the rest was cut off comes after what there is of it.
+        private func refillLine(
+            limit: Int, isolation actor: isolated (any Actor)?
+        ) async throws(RunLoop.Error) -> Refilling {
+            do throws(RunLoop.Error) {
+                return try await refill(isolation: actor)
+            } catch {
+                if error == .outputCutOff && !begun.isEmpty { return .end }
+                throw error
             }
         }
 

@@ -51,11 +51,11 @@ import Testing
             // Before its loop ends: a child that nobody reaps keeps the library for tests from noticing the ends of its own.
             #expect(try await child.exit().isSuccess)
         }
-        let silent = Shared(try RunLoop.Child.start(["sleep", "1000"], output: .pipe, on: thread.loop))
-        let collecting = Task { try await silent.child.output.collect(upTo: 10).bytes }
+        let silent = try RunLoop.Child.start(["sleep", "1000"], output: .pipe, on: thread.loop)
+        let collecting = Task { try await silent.output.collect(upTo: 10).bytes }
         collecting.cancel()
         await #expect(throws: CancellationError.self) { try await collecting.value }
-        try await silent.child.end(by: [.kill])
+        try await silent.end(by: [.kill])
     }
 
     @Test("Descriptors are files, the caller's, and the same as others; others than the standard ones as well")
@@ -123,10 +123,17 @@ import Testing
         #expect(file.errorNumber == ENOENT && file.subject == "/no/file")
         let closed = try failure { _ = try RunLoop.Child.start(["true"], input: .borrowing(.max), on: thread.loop) }
         #expect(closed == .badDescriptor && closed.subject == "descriptor 0")
-        #expect(throws: RunLoop.Error.invalid) { _ = try RunLoop.Child.start([], on: thread.loop) }
-        #expect(throws: RunLoop.Error.invalid) { _ = try RunLoop.Child.start(["a\0b"], on: thread.loop) }
-        #expect(throws: RunLoop.Error.invalid) {
-            _ = try RunLoop.Child.start(["true"], error: .same(as: 9), on: thread.loop)
+        var killed = RunLoop.Child.Options()
+        killed.ignoredSignals = [SIGKILL]
+        for (arguments, error, options, subject) in [
+            ([], .null, .init(), "no arguments"), (["echo", "a\0b"], .null, .init(), "argument 1, which has a NUL"),
+            (["true"], .same(as: 9), .init(), "descriptor 2"), (["true"], .null, killed, "signal 9"),
+        ] as [([String], RunLoop.Child.Stream, RunLoop.Child.Options, String)] {
+            let refused = try failure {
+                _ = try RunLoop.Child.start(arguments, error: error, options: options, on: thread.loop)
+            }
+            #expect(refused == .invalid && refused.subject == subject)
+            #expect(refused.description == "\(subject): This can't be, or makes no sense.")
         }
         let loop = thread.loop
         thread.stop()
@@ -135,7 +142,7 @@ import Testing
     }
 
     @Test(
-        "A grandchild that keeps the pipe does not hang its reader: after the limit what is there is read, and then it ends"
+        "A grandchild that keeps the pipe does not hang its reader: after the limit what is there is read, and then it is cut off"
     )
     func grandchild() async throws {
         let thread = try RunLoop.Thread()
@@ -151,13 +158,15 @@ import Testing
         let grandchild = try #require(Int32(try await reader.line() ?? ""))
         defer { kill(grandchild, SIGKILL) }
         var count = 0
-        while let chunk = try await reader.chunk() { count += chunk.count }
+        await #expect(throws: RunLoop.Error.outputCutOff) {
+            while let chunk = try await reader.chunk() { count += chunk.count }
+        }
         #expect(count == 60_000)
         #expect(.now >= begun + .milliseconds(200))
         #expect(kill(grandchild, 0) == 0)
-        #expect(try await reader.chunk() == nil)
+        await #expect(throws: RunLoop.Error.outputCutOff) { try await reader.chunk() }
         // Another reader, which begins after the limit.
-        #expect(try await child.output.collect(upTo: 1).isComplete)
+        #expect(try await child.output.collect(upTo: 1).isComplete == false)
     }
 
     @Test(
@@ -175,7 +184,9 @@ import Testing
         let endless = try RunLoop.Child.start(shell("yes & echo $!"), output: .pipe, options: options, on: thread.loop)
         let reader = endless.output.reader()
         var grandchild: Int32 = 0
-        for try await line in reader.lines() where line != "y" { grandchild = Int32(line) ?? grandchild }
+        await #expect(throws: RunLoop.Error.outputCutOff) {
+            for try await line in reader.lines() where line != "y" { grandchild = Int32(line) ?? grandchild }
+        }
         kill(grandchild, SIGKILL)
         #expect(grandchild > 0)
         #expect(try await endless.exit().isSuccess)
@@ -190,13 +201,13 @@ import Testing
         #expect(try await polite.end().reason == .signalled(SIGTERM, dumpedCore: false))
         #expect(throws: RunLoop.Error.noSuchProcess) { try polite.beginEnd() }
 
-        let stubborn = Shared(
-            try RunLoop.Child.start(shell("trap '' TERM; echo ready; exec sleep 1000"), output: .pipe, on: thread.loop))
-        #expect(try await stubborn.child.output.reader().line() == "ready")
+        let stubborn = try RunLoop.Child.start(
+            shell("trap '' TERM; echo ready; exec sleep 1000"), output: .pipe, on: thread.loop)
+        #expect(try await stubborn.output.reader().line() == "ready")
         let begun = RunLoop.Instant.now
         let cancelled = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await stubborn.child.end(by: [.terminate(pause: .milliseconds(100)), .kill])
+            return try await stubborn.end(by: [.terminate(pause: .milliseconds(100)), .kill])
         }
         #expect(try await cancelled.value.reason == .signalled(SIGKILL, dumpedCore: false))
         #expect(.now >= begun + .milliseconds(100))
@@ -220,7 +231,7 @@ import Testing
         try await plain.end(by: [.kill])
     }
 
-    @Test("A value that is destroyed closes its pipes, and the loop reaps the child")
+    @Test("An object that is freed closes its pipes, and the loop reaps the child")
     func destroyed() async throws {
         let thread = try RunLoop.Thread()
         let ended = Handed<RunLoop.Child.Exit>()
@@ -275,11 +286,6 @@ import Testing
 }
 
 private func shell(_ command: String) -> [String] { ["sh", "-c", command] }
-
-private final class Shared: Sendable {
-    let child: RunLoop.Child
-    init(_ child: consuming RunLoop.Child) { self.child = child }
-}
 
 /// What is known of processes.
 private enum Processes {

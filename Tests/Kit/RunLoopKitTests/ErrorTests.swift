@@ -17,7 +17,8 @@ import Testing
         ("lineTooLong", .lineTooLong, EMSGSIZE), ("outputTooLarge", .outputTooLarge, EMSGSIZE),
         ("noSpaceLeft", .noSpaceLeft, ENOSPC),
         ("brokenPipe", .brokenPipe, EPIPE), ("connectionReset", .connectionReset, ECONNRESET),
-        ("timedOut", .timedOut, ETIMEDOUT), ("addressInUse", .addressInUse, EADDRINUSE),
+        ("timedOut", .timedOut, ETIMEDOUT), ("outputCutOff", .outputCutOff, ETIMEDOUT),
+        ("addressInUse", .addressInUse, EADDRINUSE),
         ("addressNotAvailable", .addressNotAvailable, EADDRNOTAVAIL),
         ("connectionRefused", .connectionRefused, ECONNREFUSED), ("nameNotFound", .nameNotFound, ENOENT),
     ]
