@@ -39,7 +39,7 @@ SANITIZE_FLAGS := $(SANITIZE_FLAGS_$(SANITIZE))
 CORE := Sources/CRunLoopCore
 SOURCES := $(shell Tools/scripts/library-files sources core)
 # The headers for C++ that need librunloop-linux; the others need the core alone.
-CPP_linux := $(addprefix Interop/Bindings/cpp/runloop_,async.hpp async_streams.hpp descriptor.hpp linux.hpp process.hpp streams.hpp)
+CPP_linux := $(addprefix Interop/Bindings/cpp/runloop_,async.hpp async_streams.hpp command.hpp descriptor.hpp linux.hpp process.hpp streams.hpp)
 HEADERS := $(shell Tools/scripts/library-files headers core) $(filter-out $(CPP_linux),$(wildcard Interop/Bindings/cpp/*.hpp))
 OBJECTS := $(SOURCES:$(CORE)/src/%.c=$(OUT)/core/%.o)
 # A compiler of tomorrow has warnings that ours has not. WERROR=1, as the gates have it: a warning is an error, here and in all tests.

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "runloop_async_streams.hpp"
+#include "runloop_command.hpp"
 #include "runloop_process.hpp"
 #include "runloop_scope.hpp"
 
@@ -221,6 +222,49 @@ class process {
     std::shared_ptr<state> state_;
     child_ref ref_{nullptr};
 };
+
+/// `co_await process_run(options)`: runs a program to its end, a command_result. One that is destroyed before ends the program, by SIGTERM and
+/// after five seconds by SIGKILL, with its group if it leads one, and the loop reaps it. Throws what a child's start does, and ENOMEM if memory
+/// does not suffice for the result.
+inline task<command_result> process_run(command_options options, mode mode = common_modes) {
+    struct state {
+        std::optional<command_result> result;
+        detail::waiters waiters;
+    };
+    auto shared = std::make_shared<state>();
+    auto command = command::start(options, [shared](const runloop_command_result &result) {
+        try {
+            shared->result = detail::copied(result);
+        } catch (const std::bad_alloc &) {
+            // Who waits finds none.
+        }
+        shared->waiters.resume_all();
+    });
+    // The loop has it until its end. What can't be added is ended, though nobody reaps it before this process ends.
+    struct guard {
+        run_loop::command command;
+        bool leads_group;
+        ~guard() {
+            const runloop_child_step steps[] = {{SIGTERM, 5000000000}, {SIGKILL, 0}};
+            // Unless it has ended.
+            runloop_command_end_by(command.get(), steps, 2, leads_group);
+            std::move(command).detach();
+        }
+    } guard{std::move(command), options.child.group < 0};
+    loop::current().add(guard.command, mode);
+    struct awaiter {
+        std::shared_ptr<state> shared;
+        detail::waiter waiting;
+        bool await_ready() const noexcept { return false; }
+        void await_suspend(std::coroutine_handle<> handle) noexcept { waiting.join(shared->waiters, handle); }
+        void await_resume() const noexcept {}
+    };
+    // Named: g++ before 13 destroys an aggregate twice that is a temporary of a co_await expression.
+    awaiter end{shared, {}};
+    co_await end;
+    detail::throw_if(shared->result ? 0 : ENOMEM, "process_run");
+    co_return std::move(*shared->result);
+}
 
 } // namespace run_loop
 #endif // RUNLOOP_ASYNC_HPP

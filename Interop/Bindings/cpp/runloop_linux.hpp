@@ -2,6 +2,7 @@
 // with closures. `make install` installs it beside runloop_linux.h. Coroutines on top of it are in runloop_async.hpp.
 #ifndef RUNLOOP_LINUX_HPP
 #define RUNLOOP_LINUX_HPP
+#include "runloop_command.hpp"
 #include "runloop_descriptor.hpp"
 #include "runloop_process.hpp"
 #include "runloop_streams.hpp"

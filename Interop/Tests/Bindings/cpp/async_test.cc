@@ -120,6 +120,34 @@ TEST("signals are kept while nobody waits, and a wait for them that is destroyed
     EXPECT_EQ(int(wait([](signals &it) -> task<signal_arrival> { co_return co_await it.next(); }(usr1)).count), 1);
 }
 
+TEST("a program is run to its end, and one whose task is destroyed is ended and reaped") {
+    const auto run = []() -> task<> {
+        command_options options{{{"sh", "-c", "cat; sleep 1000 & echo $! >&2"}}};
+        options.input = "text";
+        options.output_limit = 10ms;
+        const auto result = co_await process_run(options);
+        EXPECT_STRING(result.output.bytes, "text");
+        EXPECT(result.is_success() && result.output.end == output_end::cut_off);
+        kill(atoi(result.error.bytes.c_str()), SIGKILL);
+    };
+    wait(run());
+    int ends[2];
+    EXPECT(pipe2(ends, O_CLOEXEC) == 0);
+    {
+        command_options options{{{"sh", "-c", "sleep 1000 & wait"}}};
+        options.child.group = RUNLOOP_CHILD_NEW_GROUP;
+        options.child.descriptors = {child_descriptor::of(5, ends[1])};
+        const auto ended = [](command_options what) -> task<> { (void)co_await process_run(what); };
+        auto scope = ended(options);
+        detail::begin(scope);
+        close(ends[1]);
+    }
+    const auto read_end = [](int end) -> task<std::string> { co_return co_await reader(descriptor(end)).read(1); };
+    EXPECT_STRING(wait(read_end(ends[0])), "");
+    while (waitpid(-1, nullptr, WNOHANG) != -1)
+        run_loop::run(default_mode, 1ms);
+}
+
 TEST("a process talks through pipes, and its end is awaited before or after it") {
     const auto upper = [](std::string text) -> task<std::string> {
         descriptor to, from;

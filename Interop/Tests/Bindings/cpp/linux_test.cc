@@ -106,6 +106,35 @@ TEST("a child has a terminal of its own, whose end is no error") {
     EXPECT(ended == 0);
 }
 
+TEST("a command is fed, read and awaited, by a loop and by the thread") {
+    command_options options{{{"sh", "-c", "sort; head -c 300000 /dev/zero >&2; exit 3"}}};
+    options.input = "b\na\n";
+    options.limit = 100;
+    std::string text;
+    auto command = command::start(options, [&](command_ref it, const runloop_command_result &result) {
+        EXPECT(!it.is_valid() && it.pid() == result.pid);
+        text.assign(result.output.bytes, result.output.count);
+        EXPECT_EQ(result.exit.status, 3);
+    });
+    loop::current().add(command);
+    while (command.is_valid())
+        run(default_mode);
+    EXPECT_STRING(text, "a\nb\n");
+    const command_result result = run_command(options);
+    EXPECT_STRING(result.output.bytes, "a\nb\n");
+    EXPECT(result.output.end == output_end::complete && result.exit.status == 3 && !result.is_success());
+    EXPECT(result.error.bytes.size() == 100 && result.error.dropped == 299900 && result.error.end == output_end::over_limit);
+    EXPECT_STRING(error_of([] { (void)run_command({{{"/no/program"}}}); }),
+                  "2 runloop_command_run: /no/program: No such file or directory");
+    command_options closing{{{"yes"}}};
+    closing.limit = 4;
+    closing.excess = excess::close;
+    EXPECT_EQ(run_command(closing).exit.status, SIGPIPE);
+    command_options late{{{"sleep", "1000"}}};
+    late.timeout = 10ms;
+    EXPECT(run_command(late).timed_out);
+}
+
 TEST("a child is signalled, and ended politely; detached, it is reaped by its loop") {
     child_exit first{}, second{};
     auto signalled = child::start(child_options{{"sleep", "60"}}, [&](child_ref, child_exit exit) { first = exit; });

@@ -189,6 +189,47 @@ class Children(InCoroutine):
             await asyncio.sleep(0.001)
 
 
+class Commands(InCoroutine):
+    async def test_a_program_is_run_to_its_end_by_the_loop_and_by_a_thread(self):
+        script = ["sh", "-c", "sort; echo error >&2; exit 3"]
+        outcome = await run(script, input=b"b\na\n")
+        self.assertEqual((outcome.output, outcome.error), ((b"a\nb\n", 0, OutputEnd.COMPLETE), (b"error\n", 0, OutputEnd.COMPLETE)))
+        self.assertEqual((outcome.exit.status, outcome.input_left, outcome.timed_out), (3, 0, False))
+        self.assertEqual(run_blocking(script, input=b"b\na\n")[1:], outcome[1:])
+        merged = await run(["sh", "-c", "cat; echo out; echo error >&2"], stderr=STDOUT)
+        self.assertEqual((merged.output.data, merged.error.data), (b"out\nerror\n", b""))
+        with self.assertRaises(FileNotFoundError) as raised:
+            await run(["/no/program"])
+        self.assertEqual(raised.exception.filename, "/no/program")
+        with self.assertRaisesRegex(ValueError, "descriptor 5"):
+            await run(["true"], descriptors={5: PIPE})
+
+    async def test_what_is_beyond_the_limit_is_dropped_or_closes_the_pipe_and_what_is_cut_off_says_so(self):
+        much = ["sh", "-c", "head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero"]
+        outcome = await run(much, limit=10)
+        self.assertEqual((outcome.exit.status, outcome.output, outcome.error.dropped), (0, (bytes(10), 299990, OutputEnd.OVER_LIMIT), 299990))
+        self.assertEqual((await run(["yes"], limit=10, closes_at_limit=True)).exit.status, -signal.SIGPIPE)
+        outcome = await run(["sh", "-c", "sleep 1000 & echo $!"], output_limit=0.01)
+        os.kill(int(outcome.output.data), signal.SIGKILL)
+        self.assertEqual((outcome.exit.status, outcome.output.end), (0, OutputEnd.CUT_OFF))
+
+    async def test_one_that_takes_too_long_is_ended_and_so_is_that_of_a_cancelled_task(self):
+        outcome = await run(["sleep", "1000"], timeout=0.02)
+        self.assertEqual((outcome.timed_out, outcome.exit.status), (True, -signal.SIGTERM))
+        reader, writer = os.pipe()
+        task = asyncio.create_task(run(["sh", "-c", "echo >&5; sleep 1000 & wait"], group=Group.NEW, descriptors={5: writer}))
+        await asyncio.sleep(0)
+        os.close(writer)
+        reader = Reader(reader)
+        self.assertEqual(await reader.readline(), b"\n")
+        task.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await task
+        self.assertEqual(await reader.read(), b"")
+        with self.assertRaises(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+
+
 class Streams(InCoroutine):
     async def test_connections_are_accepted_and_made_and_lines_go_there_and_back(self):
         async def answer():

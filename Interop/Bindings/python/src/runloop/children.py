@@ -2,6 +2,7 @@
 
 import asyncio
 import collections
+import contextlib
 import enum
 import os
 import signal
@@ -52,49 +53,14 @@ class Child(Object):
         self.exit, self._of_group = None, group in (Group.NEW, Group.NEW_SESSION)
         self._waiters = []
         loop = Loop.current()
-        config, kept = ffi.new("runloop_child_start_config *"), []
-
-        def text(value, what):
-            kept.append(ffi.new("char[]", os.fsencode(value)))
-            if 0 in os.fsencode(value):
-                raise ValueError(f"{what} has a null byte: {value!r}")
-            return kept[-1]
-
-        def texts(values, what):
-            kept.append(ffi.new("char *[]", [*(text(value, f"{what} {number}") for number, value in enumerate(values)), ffi.NULL]))
-            return kept[-1]
-
-        config.arguments = texts(arguments, "argument")
-        if env is not None:
-            variables = (os.fsencode(name) + b"=" + os.fsencode(value) for name, value in env.items())
-            config.environment = texts(variables, "variable")
-        config.program = text(program, "program") if program is not None else ffi.NULL
-        config.directory = text(cwd, "cwd") if cwd is not None else ffi.NULL
-        config.searches, config.group = True, group
-        if terminal is not None:
-            config.has_terminal, config.terminal = True, terminal
+        config = ffi.new("runloop_child_start_config *")
         wanted = {0: stdin, 1: stdout, 2: stderr, **descriptors}
-        listed = ffi.new("runloop_child_descriptor[]", len(wanted))
-        ends = ffi.new("int[]", len(wanted))
-        for index, (number, what) in enumerate(wanted.items()):
-            listed[index].number = number
-            listed[index].kind, source = _kind(number, what)
-            setattr(listed[index], "from", source)
-            listed[index].parent_end = ends + index
-            if isinstance(what, Terminal):
-                config.terminal_rows, config.terminal_columns = what
-        config.descriptors, config.descriptor_count = listed, len(wanted)
-        bounds = ffi.new("runloop_child_limit[]", [tuple(bound) for bound in limits])
-        config.limits, config.limit_count = bounds, len(bounds)
-        config.parent_death_signal = parent_death_signal
-        config.ignored_signals = sum(1 << number - 1 for number in set(ignored_signals))
+        kept, ends = describe(config, arguments, wanted, program=program, env=env, cwd=cwd, group=group, terminal=terminal, limits=limits,
+                              parent_death_signal=parent_death_signal, ignored_signals=ignored_signals)
         config.child.exited = lib.exited
-        failed = ffi.new("char[4096]")
-        config.failed, config.failed_size = failed, len(failed)
-        try:
+        with named(config):
             self._make(lib.runloop_child_start, config, config.child.context)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, os.fsdecode(ffi.string(failed)) or None) from None
+        del kept
         pipes = {number: Descriptor(end) for (number, what), end in zip(wanted.items(), ends) if what == PIPE}
         side = next((Descriptor(end) for what, end in zip(wanted.values(), ends) if isinstance(what, Terminal)), None)
         try:
@@ -164,6 +130,59 @@ class Child(Object):
             waiter.done() or waiter.set_result(None)
 
 
+def describe(config, arguments, wanted, *, program=None, env=None, cwd=None, group=Group.PARENTS, terminal=None, limits=(),
+             parent_death_signal=0, ignored_signals=()):
+    """Fills in the configuration of a start with what is said in Python's terms: what lives as long as that, and where the parent's ends are
+    written."""
+    kept = []
+
+    def text(value, what):
+        kept.append(ffi.new("char[]", os.fsencode(value)))
+        if 0 in os.fsencode(value):
+            raise ValueError(f"{what} has a null byte: {value!r}")
+        return kept[-1]
+
+    def texts(values, what):
+        kept.append(ffi.new("char *[]", [*(text(value, f"{what} {number}") for number, value in enumerate(values)), ffi.NULL]))
+        return kept[-1]
+
+    config.arguments = texts(arguments, "argument")
+    if env is not None:
+        variables = (os.fsencode(name) + b"=" + os.fsencode(value) for name, value in env.items())
+        config.environment = texts(variables, "variable")
+    config.program = text(program, "program") if program is not None else ffi.NULL
+    config.directory = text(cwd, "cwd") if cwd is not None else ffi.NULL
+    config.searches, config.group = True, group
+    if terminal is not None:
+        config.has_terminal, config.terminal = True, terminal
+    listed = ffi.new("runloop_child_descriptor[]", len(wanted))
+    ends = ffi.new("int[]", len(wanted))
+    for index, (number, what) in enumerate(wanted.items()):
+        listed[index].number = number
+        listed[index].kind, source = _kind(number, what)
+        setattr(listed[index], "from", source)
+        listed[index].parent_end = ends + index
+        if isinstance(what, Terminal):
+            config.terminal_rows, config.terminal_columns = what
+    config.descriptors, config.descriptor_count = listed, len(wanted)
+    bounds = ffi.new("runloop_child_limit[]", [tuple(bound) for bound in limits])
+    config.limits, config.limit_count = bounds, len(bounds)
+    config.parent_death_signal = parent_death_signal
+    config.ignored_signals = sum(1 << number - 1 for number in set(ignored_signals))
+    failed = ffi.new("char[4096]")
+    config.failed, config.failed_size = failed, len(failed)
+    return [kept, listed, bounds, failed], ends
+
+
+@contextlib.contextmanager
+def named(config):
+    """An error of a start has the path that it is about, or what else it is."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fsdecode(ffi.string(config.failed)) or None) from None
+
+
 def _kind(number, what):
     """The kind of a descriptor in C, and from what it is."""
     if what == PIPE:
@@ -179,8 +198,11 @@ def _kind(number, what):
     return lib.RUNLOOP_CHILD_DESCRIPTOR, what if isinstance(what, int) else what.fileno()
 
 
+def exit_of(exit):
+    statuses = {lib.RUNLOOP_CHILD_EXITED: exit.status, lib.RUNLOOP_CHILD_SIGNALLED: -exit.status}
+    return Exit(statuses.get(exit.end), bool(exit.dumped_core), exit.user_ns / 1e9, exit.system_ns / 1e9, exit.peak_memory_bytes or None)
+
+
 @ffi.def_extern(onerror=left)
 def exited(child, exit, info):
-    statuses = {lib.RUNLOOP_CHILD_EXITED: exit.status, lib.RUNLOOP_CHILD_SIGNALLED: -exit.status}
-    told = Exit(statuses.get(exit.end), bool(exit.dumped_core), exit.user_ns / 1e9, exit.system_ns / 1e9, exit.peak_memory_bytes or None)
-    ffi.from_handle(info).call("_exited", told)
+    ffi.from_handle(info).call("_exited", exit_of(exit))

@@ -7,9 +7,10 @@ of the last reference to it. Times are seconds, errors OSError."""
 
 from ._linux import Arrival, Change, ChangeKind, Changes, Scope, Signals
 from .children import DEFAULT_STEPS, DEVNULL, INHERIT, PIPE, STDOUT, Child, Exit, Group, Terminal, reap_orphans
+from .commands import Outcome, Output, OutputEnd, run, run_blocking
 from .sockets import ConnectError, Listener, connect, connect_abstract, connect_unix
 from .streams import Reader, Stream, Writer
 
 __all__ = ["Arrival", "Change", "ChangeKind", "Changes", "Child", "ConnectError", "DEFAULT_STEPS", "DEVNULL", "Exit", "Group"]
 __all__ += ["INHERIT", "Listener", "PIPE", "Reader", "STDOUT", "Scope", "Signals", "Stream", "Writer", "connect", "connect_abstract"]
-__all__ += ["Terminal", "connect_unix", "reap_orphans"]
+__all__ += ["Outcome", "Output", "OutputEnd", "Terminal", "connect_unix", "reap_orphans", "run", "run_blocking"]

@@ -349,6 +349,82 @@ extern "C" {
         out: *mut *mut runloop_clock_watch,
     ) -> ::std::os::raw::c_int;
 }
+pub type runloop_command = runloop_source;
+pub const RUNLOOP_COMMAND_DROP: runloop_command_excess = 0;
+pub const RUNLOOP_COMMAND_CLOSE: runloop_command_excess = 1;
+pub type runloop_command_excess = ::std::os::raw::c_uint;
+pub const RUNLOOP_COMMAND_COMPLETE: runloop_command_output_end = 0;
+pub const RUNLOOP_COMMAND_OVER_LIMIT: runloop_command_output_end = 1;
+pub const RUNLOOP_COMMAND_CUT_OFF: runloop_command_output_end = 2;
+pub type runloop_command_output_end = ::std::os::raw::c_uint;
+#[repr(C)]
+pub struct runloop_command_output {
+    pub bytes: *const ::std::os::raw::c_char,
+    pub count: usize,
+    pub dropped: u64,
+    pub end: runloop_command_output_end,
+}
+#[repr(C)]
+pub struct runloop_command_result {
+    pub pid: i32,
+    pub exit: runloop_child_exit,
+    pub output: runloop_command_output,
+    pub error: runloop_command_output,
+    pub input_left: usize,
+    pub timed_out: bool,
+}
+#[repr(C)]
+pub struct runloop_command_config {
+    pub context: runloop_context,
+    pub start: runloop_child_start_config,
+    pub input: *const ::std::os::raw::c_void,
+    pub input_count: usize,
+    pub limit: usize,
+    pub excess: runloop_command_excess,
+    pub timeout_ns: i64,
+    pub output_limit_ns: i64,
+    pub ended: ::std::option::Option<
+        unsafe extern "C" fn(
+            command: *mut runloop_command,
+            result: *const runloop_command_result,
+            info: *mut ::std::os::raw::c_void,
+        ),
+    >,
+    pub cancel: ::std::option::Option<
+        unsafe extern "C" fn(
+            command: *mut runloop_command,
+            loop_: *mut runloop,
+            mode: *const ::std::os::raw::c_char,
+            info: *mut ::std::os::raw::c_void,
+        ),
+    >,
+}
+extern "C" {
+    pub fn runloop_command_create(
+        config: *const runloop_command_config,
+        out: *mut *mut runloop_command,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn runloop_command_get_pid(command: *mut runloop_command) -> i32;
+}
+extern "C" {
+    pub fn runloop_command_end_by(
+        command: *mut runloop_command,
+        steps: *const runloop_child_step,
+        count: usize,
+        of_group: bool,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn runloop_command_run(
+        config: *const runloop_command_config,
+        out: *mut runloop_command_result,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn runloop_command_result_free(result: *mut runloop_command_result);
+}
 pub type runloop_connect = runloop_source;
 #[repr(C)]
 pub struct runloop_connect_config {

@@ -120,6 +120,76 @@ fn a_child_has_what_its_command_says_and_its_end_is_awaited_before_and_after_it(
 }
 
 #[test]
+fn a_program_is_run_to_its_end_by_a_loop_and_by_a_thread() {
+    let shell = |script: &str| Command::new("sh").args(["-c", script]);
+    let config = RunConfig { input: Some(b"b\na\n".to_vec()), ..RunConfig::default() };
+    let script = "sort; echo error >&2; exit 3";
+    let blocking = shell(script).run_blocking(config.clone()).unwrap();
+    assert_eq!(blocking.output.bytes, b"a\nb\n");
+    assert_eq!(
+        (blocking.error.bytes.as_slice(), blocking.error.end),
+        (b"error\n".as_slice(), OutputEnd::Complete)
+    );
+    assert_eq!((blocking.exit.end, blocking.input_left, blocking.timed_out), (End::Exited(3), 0, false));
+    block_on(|_| {
+        Box::pin(async move {
+            let outcome = shell(script).run(config).await?;
+            assert_eq!((outcome.output, outcome.error), (blocking.output, blocking.error));
+            let much = "head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero";
+            let limit = RunConfig { limit: 10, ..RunConfig::default() };
+            let outcome = shell(much).run(limit.clone()).await?;
+            assert_eq!((outcome.output.dropped, outcome.output.end), (299_990, OutputEnd::OverLimit));
+            assert_eq!((outcome.error.dropped, outcome.exit.is_success()), (299_990, true));
+            let closed = Command::new("yes").run(RunConfig { excess: Excess::Close, ..limit }).await?;
+            assert_eq!(closed.exit.end, End::Signalled { number: 13, dumped_core: false });
+            let cut = RunConfig { output_limit: Duration::from_millis(10), ..RunConfig::default() };
+            let outcome = shell("sleep 1000 & echo $!").run(cut).await?;
+            assert_eq!(outcome.output.end, OutputEnd::CutOff);
+            let pid = String::from_utf8(outcome.output.bytes).unwrap();
+            shell(&format!("kill -9 {pid}")).run(RunConfig::default()).await?;
+            let late = RunConfig { timeout: Some(Duration::from_millis(20)), ..RunConfig::default() };
+            let outcome = Command::new("sleep").arg("1000").run(late).await?;
+            assert_eq!((outcome.timed_out, outcome.exit.is_success()), (true, false));
+            let error = Command::new("true").descriptor(5, Stdio::FromChild).run(RunConfig::default()).await;
+            assert_eq!(error.unwrap_err().raw_os_error(), Some(22));
+            let error = Command::new("/no/program").run(RunConfig::default()).await.unwrap_err();
+            assert!(error.to_string().contains("/no/program"));
+            // Dropped, it is ended: its pipe has an end when the shell and its child are gone.
+            let (reader, writer) = UnixStream::pair()?;
+            let dropped =
+                shell("sleep 1000 & wait").group(Group::New).descriptor(5, Stdio::From(writer.into()));
+            assert!(poll_once(dropped.run(RunConfig::default())).await.is_none());
+            assert_eq!(Reader::new(reader, ReaderConfig::default())?.to_end(1).await?, b"");
+            Ok(())
+        })
+    });
+}
+
+#[test]
+fn a_child_has_a_terminal_whose_end_is_no_error() {
+    block_on(|_| {
+        Box::pin(async {
+            let mut child = Command::new("sh")
+                .args(["-c", "stty size; read word; printf $word"])
+                .descriptor(0, Stdio::Terminal { rows: 33, columns: 77 })
+                .descriptor(1, Stdio::Same(0))
+                .start()?;
+            let (mut input, mut output) = (child.writer(0).unwrap(), child.reader(0).unwrap());
+            assert_eq!(output.line().await?.as_deref(), Some("33 77"));
+            child.set_terminal_size(50, 132)?;
+            input.write_all(b"last\n").await?;
+            assert_eq!(output.line().await?.as_deref(), Some("last"));
+            assert_eq!(output.line().await?.as_deref(), Some("last"));
+            assert_eq!(output.line().await?, None);
+            assert!(child.end().await.is_success());
+            drop((input, output));
+            assert_eq!(child.set_terminal_size(1, 1).unwrap_err().raw_os_error(), Some(25));
+            Ok(())
+        })
+    });
+}
+
+#[test]
 fn a_child_that_cannot_be_started_is_an_error_with_its_path() {
     on_thread(|_| {
         let error =

@@ -45,6 +45,22 @@ pub struct Exit {
 }
 
 impl Exit {
+    pub(crate) fn new(exit: &sys::runloop_child_exit) -> Exit {
+        let end = match exit.end {
+            sys::RUNLOOP_CHILD_EXITED => End::Exited(exit.status),
+            sys::RUNLOOP_CHILD_SIGNALLED => {
+                End::Signalled { number: exit.status, dumped_core: exit.dumped_core }
+            }
+            _ => End::Unknown,
+        };
+        Exit {
+            end,
+            user: Duration::from_nanos(exit.user_ns as u64),
+            system: Duration::from_nanos(exit.system_ns as u64),
+            peak_memory: Some(exit.peak_memory_bytes as u64).filter(|&bytes| bytes > 0),
+        }
+    }
+
     /// Whether it exited with the status 0.
     pub fn is_success(&self) -> bool {
         self.end == End::Exited(0)
@@ -199,19 +215,9 @@ pub(crate) unsafe extern "C" fn exited(
 ) {
     // SAFETY: the library passes what the object was made with, and how it ended.
     unsafe {
-        let exit = &*exit;
+        let exit = Exit::new(&*exit);
         call_out(info, |state: &State| {
-            let end = match exit.end {
-                sys::RUNLOOP_CHILD_EXITED => End::Exited(exit.status),
-                sys::RUNLOOP_CHILD_SIGNALLED => {
-                    End::Signalled { number: exit.status, dumped_core: exit.dumped_core }
-                }
-                _ => End::Unknown,
-            };
-            let (user, system) =
-                (Duration::from_nanos(exit.user_ns as u64), Duration::from_nanos(exit.system_ns as u64));
-            let peak_memory = Some(exit.peak_memory_bytes as u64).filter(|&bytes| bytes > 0);
-            state.exit.set(Some(Exit { end, user, system, peak_memory }));
+            state.exit.set(Some(exit));
             for waker in state.wakers.take() {
                 waker.wake();
             }

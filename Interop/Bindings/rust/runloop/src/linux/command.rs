@@ -14,7 +14,7 @@ use std::path::Path;
 use std::ptr;
 use std::rc::Rc;
 
-const WHAT: &str = "the program can't be started";
+pub(crate) const WHAT: &str = "the program can't be started";
 
 /// What a descriptor of a child is.
 #[derive(Debug)]
@@ -172,12 +172,31 @@ impl Command {
     /// and with EINVAL for descriptors that make no sense. Then there is no child.
     pub fn start(self) -> Result<Child> {
         let run_loop = RunLoop::current()?;
+        let mut ends: Vec<c_int> = vec![-1; self.descriptors.len()];
+        let started = self.with_config(&mut ends, |config| {
+            // SAFETY: `exited` takes the state that the object is made with; everything that is pointed to lives during the call.
+            unsafe {
+                Object::new(WHAT, child::State::default(), |context, out| {
+                    config.child.context = context;
+                    config.child.exited = Some(child::exited);
+                    sys::runloop_child_start(config, out)
+                })
+            }
+        })?;
+        self.complete(&run_loop, Child::new(started), &ends)
+    }
+
+    /// Calls `start` with all of it in C's terms. `ends` are the parent's ends of the descriptors, in their order.
+    pub(crate) fn with_config<R>(
+        &self,
+        ends: &mut [c_int],
+        start: impl FnOnce(&mut sys::runloop_child_start_config) -> Result<R>,
+    ) -> Result<R> {
         let arguments = Texts::new("argument", &self.arguments)?;
         let environment =
             self.environment.as_deref().map(|texts| Texts::new("variable", texts)).transpose()?;
         let (program, directory) =
             (optional("executable", &self.program)?, optional("directory", &self.directory)?);
-        let mut ends: Vec<c_int> = vec![-1; self.descriptors.len()];
         let (mut descriptors, mut size) = (Vec::new(), (0, 0));
         for ((&number, stdio), end) in self.descriptors.iter().zip(ends.iter_mut()) {
             let (kind, from) = match stdio {
@@ -195,47 +214,51 @@ impl Command {
             descriptors.push(sys::runloop_child_descriptor { number, kind, from, parent_end: end });
         }
         let mut failed: [c_char; 4096] = [0; 4096];
-        // SAFETY: `exited` takes the state that the object is made with; everything that is pointed to lives during the call.
-        let started = unsafe {
-            Object::new(WHAT, child::State::default(), |context, out| {
-                let config = sys::runloop_child_start_config {
-                    child: sys::runloop_child_config {
-                        context,
-                        pid: 0,
-                        pidfd: 0,
-                        reaps: false,
-                        exited: Some(child::exited),
-                        cancel: None,
-                    },
-                    arguments: arguments.pointers.as_ptr(),
-                    environment: environment.as_ref().map_or(ptr::null(), |texts| texts.pointers.as_ptr()),
-                    program: program.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
-                    searches: true,
-                    directory: directory.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
-                    group: match self.group {
-                        Group::Parents => sys::RUNLOOP_CHILD_PARENTS_GROUP as i32,
-                        Group::New => sys::RUNLOOP_CHILD_NEW_GROUP as i32,
-                        Group::NewSession => sys::RUNLOOP_CHILD_NEW_SESSION as i32,
-                        Group::Of(number) => number,
-                    },
-                    has_terminal: self.foreground.is_some(),
-                    terminal: self.foreground.as_ref().map_or(-1, |terminal| terminal.as_raw_fd()),
-                    terminal_rows: size.0,
-                    terminal_columns: size.1,
-                    descriptors: descriptors.as_ptr(),
-                    descriptor_count: descriptors.len(),
-                    limits: self.limits.as_ptr(),
-                    limit_count: self.limits.len(),
-                    parent_death_signal: self.parent_death_signal,
-                    ignored_signals: self.ignored_signals,
-                    failed: failed.as_mut_ptr(),
-                    failed_size: failed.len(),
-                };
-                sys::runloop_child_start(&config, out)
-            })
-        }
-        .map_err(|error| with_subject(error, &failed))?;
-        self.complete(&run_loop, Child::new(started), &ends)
+        let mut config = sys::runloop_child_start_config {
+            // SAFETY: numbers, pointers and functions, all of which may be zeros.
+            child: unsafe { std::mem::zeroed() },
+            arguments: arguments.pointers.as_ptr(),
+            environment: environment.as_ref().map_or(ptr::null(), |texts| texts.pointers.as_ptr()),
+            program: program.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
+            searches: true,
+            directory: directory.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
+            group: match self.group {
+                Group::Parents => sys::RUNLOOP_CHILD_PARENTS_GROUP as i32,
+                Group::New => sys::RUNLOOP_CHILD_NEW_GROUP as i32,
+                Group::NewSession => sys::RUNLOOP_CHILD_NEW_SESSION as i32,
+                Group::Of(number) => number,
+            },
+            has_terminal: self.foreground.is_some(),
+            terminal: self.foreground.as_ref().map_or(-1, |terminal| terminal.as_raw_fd()),
+            terminal_rows: size.0,
+            terminal_columns: size.1,
+            descriptors: descriptors.as_ptr(),
+            descriptor_count: descriptors.len(),
+            limits: self.limits.as_ptr(),
+            limit_count: self.limits.len(),
+            parent_death_signal: self.parent_death_signal,
+            ignored_signals: self.ignored_signals,
+            failed: failed.as_mut_ptr(),
+            failed_size: failed.len(),
+        };
+        start(&mut config).map_err(|error| with_subject(error, &failed))
+    }
+
+    /// Whether all descriptors are such that nobody has another end of them.
+    pub(crate) fn has_no_ends(&self) -> bool {
+        let has_end =
+            |stdio: &Stdio| matches!(stdio, Stdio::ToChild | Stdio::FromChild | Stdio::Terminal { .. });
+        !self.descriptors.values().any(has_end)
+    }
+
+    /// Whether it leads a group of its own.
+    pub(crate) fn leads_group(&self) -> bool {
+        matches!(self.group, Group::New | Group::NewSession)
+    }
+
+    /// How many descriptors it has that are not left as they are.
+    pub(crate) fn descriptor_count(&self) -> usize {
+        self.descriptors.len()
     }
 
     /// The child with its pipes, in its loop. After an error there is neither.
