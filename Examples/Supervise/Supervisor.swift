@@ -37,7 +37,13 @@ final class Supervisor {
         let (process, output) = (child.process, child.output)
         // Not a part of this task: what the program says at its end is printed as well.
         let log = Task {
-            for try await line in output.lines() { Message.print("[\(process)] \(line)") }
+            do {
+                for try await line in output.lines() { Message.print("[\(process)] \(line)") }
+            } catch RunLoop.Error.outputCutOff {
+                Message.print("[\(process)] left a process behind, whose output is not shown any more")
+            } catch {
+                Message.print("[\(process)] \(error)")
+            }
         }
         let exit: RunLoop.Child.Exit
         do {
@@ -46,7 +52,7 @@ final class Supervisor {
             exit = try await child.end(by: [.terminate(pause: .seconds(3)), .kill], ofGroup: true)
         }
         // It ends at the latest some time after the child.
-        _ = await log.result
+        await log.value
         return exit
     }
 

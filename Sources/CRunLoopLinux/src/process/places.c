@@ -25,10 +25,6 @@ static void insert(struct start *start, runloop_child_descriptor asked, int sour
     *place = (struct place){.number = asked.number, .source = source, .opened = -1, .parent_end = -1, .asked = asked};
 }
 
-static bool is_pipe(const runloop_child_descriptor *asked) {
-    return asked->kind == RUNLOOP_CHILD_INPUT_PIPE || asked->kind == RUNLOOP_CHILD_OUTPUT_PIPE;
-}
-
 static bool is_for_parent(const runloop_child_descriptor *asked) {
     return asked->kind == RUNLOOP_CHILD_INPUT_PIPE || asked->kind == RUNLOOP_CHILD_OUTPUT_PIPE ||
            asked->kind == RUNLOOP_CHILD_TERMINAL;
