@@ -412,7 +412,7 @@ test-guests: ## Other libraries in our loop: GLib, Wayland with weston, sd-bus, 
 guest-deps: ## Installs the development packages of the guests (apt-get)
 	apt-get install -y libglib2.0-dev libwayland-dev weston libsystemd-dev libcurl4-openssl-dev libc-ares-dev pkg-config
 
-test-bindings: ## The bindings to other languages (FOLDERS="cpp go")
+test-bindings: ## The bindings to other languages (FOLDERS="cpp rust")
 	$(call logged,Tests/bin/bindings $(FOLDERS))
 
 test-glib-suite: ## GLib's own tests (Debian's libglib2.0-tests), with its contexts waiting in our loop
@@ -429,7 +429,7 @@ test-python-suites: ## Other projects' tests on asyncio's event loop and on that
 	@mkdir -p $(BUILD)/bindings/python
 	@INCLUDE=$(CORE)/include OUT=$(abspath $(BUILD))/bindings/python Interop/Tests/Bindings/python/run suites $(FOLDERS)
 
-stress-bindings: ## Stresses the bindings for SECONDS=600, each under its language's checks (FOLDERS="cpp go")
+stress-bindings: ## Stresses the bindings for SECONDS=600, each under its language's checks (FOLDERS="cpp rust")
 	@STRESS=$(or $(SECONDS),600) Tests/bin/bindings $(FOLDERS)
 
 test-servers: ## The example servers, with real clients

@@ -1,3 +1,0 @@
-module runloop
-
-go 1.19
