@@ -400,7 +400,7 @@ test-tomorrow: ## The C half and Python's binding on Debian sid, the README's co
 	$(call logged,Tests/bin/tomorrow $(SUITE))
 
 test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js, GLib in Swift, windows in GTK, Qt and SDL
-	$(call logged,Tests/bin/hosts && Tests/bin/glib-package && Tests/bin/gtk-window && Benchmarks/toolkits/measure --check)
+	$(call logged,Tests/bin/hosts && Tests/bin/glib-package && Tests/bin/gtk-window && Compat/Foundation/Tests/Toolkits/check)
 
 host-deps: ## Installs the development packages of the hosts (apt-get)
 	apt-get install -y libglib2.0-dev libuv1-dev libsdl2-dev qt6-base-dev libpython3-dev nodejs pkg-config \
@@ -484,8 +484,8 @@ bench-smoke: ## Runs each benchmark briefly, to check that all still work
 	@Benchmarks/bench --smoke
 	@Benchmarks/linux/measure --smoke
 
-bench-tasks: ## Swift concurrency on RunLoopKitSingleThread and on the runtime's executors (REPS=7); PUBLISH=1 writes docs/bench/tasks.md
-	@Benchmarks/tasks/measure $(REPS) $(if $(PUBLISH),--publish)
+bench-tasks: ## Swift concurrency on RunLoopKitSingleThread and on the runtime's executors, a table (REPS=7)
+	@Benchmarks/tasks/measure $(REPS)
 
 bench-linux: ## Signals, children, files, posts and streams, beside libuv and GLib (REPS=7); PUBLISH=1 writes docs/bench/linux.md
 	@Benchmarks/linux/measure $(REPS) $(if $(PUBLISH),--publish)
@@ -494,9 +494,6 @@ bench-asyncio: ## The event loop of Interop/Bindings/python beside asyncio's own
 	@mkdir -p $(BUILD)/bindings/python
 	@OUT=$(abspath $(BUILD))/bindings/python Interop/Tests/Bindings/python/run environment
 	@W="$(W)" $(BUILD)/bindings/python/venv/bin/python Benchmarks/asyncio/measure $(REPS)
-
-bench-hosts: ## A window in GTK, Qt and SDL with our loop and Foundation's on its thread, under Xvfb; PUBLISH=1 writes docs/bench/toolkits.md
-	@SWIFT_FLAGS="$(SWIFT_FLAGS)" Benchmarks/toolkits/measure $(if $(PUBLISH),--publish)
 
 size: ## Size and start of one small program: C, Swift with RunLoopKit, Swift with Foundation
 	@Benchmarks/size/measure

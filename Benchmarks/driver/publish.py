@@ -33,7 +33,7 @@ def page(groups, about, counts):
         f"load {where['load']:.1f} at the end.", "",
         f"Peers: {machine.versions(about['peers'])}.", "",
         "[Benchmarks](../../Benchmarks/README.md) explains the workloads and how to read the charts; "
-        "[Benchmarks/GOALS.md](../../Benchmarks/GOALS.md) lists the goals; [W13, Swift concurrency](tasks.md), and [W16, toolkits](toolkits.md), have tables of their own.", "", "![overview](overview.svg)",
+        "[Benchmarks/GOALS.md](../../Benchmarks/GOALS.md) lists the goals.", "", "![overview](overview.svg)",
     ]
     for group in groups:
         lines += ["", f"## {group.title}", "", f"![{group.key}]({group.key}.svg)"]

@@ -29,7 +29,6 @@ public enum Measurement {
     private static func measure(_ name: String) async {
         switch name {
         case "idle": await Idle.measure()
-        case "latency": await Latency.measure()
         case "frames": await Frames.measure()
         default: await Nested.measure()
         }

@@ -1,14 +1,14 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// The same window, in GTK, Qt and SDL, with everything that runs on its thread: measured by Benchmarks/toolkits/measure. A package of its own, so
+// The same window, in GTK, Qt and SDL, with everything that runs on its thread: tried by the program check. A package of its own, so
 // that nobody else needs the toolkits: make host-deps.
 let ours = ["RunLoopKit", "RunLoopKitFoundation", "RunLoopKitMainActor"].map {
     Target.Dependency.product(name: $0, package: "RunLoopKit")
 }
 let package = Package(
     name: "Toolkits",
-    dependencies: [.package(name: "RunLoopKit", path: "../..")],
+    dependencies: [.package(name: "RunLoopKit", path: "../../../..")],
     targets: [
         .systemLibrary(name: "CGtk", pkgConfig: "gtk4"),
         .systemLibrary(name: "CQt", pkgConfig: "Qt6Widgets"),
