@@ -34,9 +34,11 @@ extern "C" {
 #if defined(__clang__)
 #define RUNLOOP_SENDABLE __attribute__((swift_attr("@Sendable")))
 #define RUNLOOP_CLOSED __attribute__((enum_extensibility(closed)))
+#define RUNLOOP_OPEN __attribute__((enum_extensibility(open)))
 #else
 #define RUNLOOP_SENDABLE
 #define RUNLOOP_CLOSED
+#define RUNLOOP_OPEN
 #endif
 /// The version of this header: 0.1.0.
 #define RUNLOOP_VERSION 0x000100
@@ -60,7 +62,8 @@ typedef enum RUNLOOP_CLOSED runloop_result {
     RUNLOOP_RESULT_HANDLED_SOURCE = 4, ///< A source was handled, and the caller had asked to return then.
 } runloop_result;
 
-/// The activities of which a loop notifies its observers. The values are those of CFRunLoopActivity.
+/// The activities of which a loop notifies its observers. The values are those of CFRunLoopActivity, whose bits are 0 to 27. A further one
+/// that is this library's gets one of the bits 28 to 31, outside of ALL: nobody is notified of it without naming it.
 enum RUNLOOP_FLAGS(runloop_activity) {
     RUNLOOP_ACTIVITY_ENTRY = 1U << 0,          ///< A run begins, nested or not.
     RUNLOOP_ACTIVITY_BEFORE_TIMERS = 1U << 1,  ///< An iteration begins, which may serve due timers.
@@ -68,11 +71,12 @@ enum RUNLOOP_FLAGS(runloop_activity) {
     RUNLOOP_ACTIVITY_BEFORE_WAITING = 1U << 5, ///< The loop is about to sleep, if it has nothing to do.
     RUNLOOP_ACTIVITY_AFTER_WAITING = 1U << 6,  ///< The wait has ended, and what ended it has not been served yet.
     RUNLOOP_ACTIVITY_EXIT = 1U << 7,           ///< A run ends, nested or not.
-    RUNLOOP_ACTIVITY_ALL = 0x0FFFFFFF          ///< Every activity, including future ones.
+    RUNLOOP_ACTIVITY_ALL = 0x0FFFFFFF          ///< Every activity of CFRunLoop.
 };
 RUNLOOP_SET(runloop_activity);
 
-/// Why a source is called: conditions of its descriptor, with the values of EPOLLIN, EPOLLPRI, …, and what it can't ask for.
+/// Why a source is called: conditions of its descriptor, with the values of EPOLLIN, EPOLLPRI, …, and reasons of the loop's own. A further
+/// one of the loop's own gets a bit from 16 on, and is reported to no source that has not asked for it.
 enum RUNLOOP_FLAGS(runloop_readiness) {
     RUNLOOP_READABLE = 0x001,  ///< There is something to read or to accept, or the end has been reached.
     RUNLOOP_PRIORITY = 0x002,  ///< There is something urgent to read.

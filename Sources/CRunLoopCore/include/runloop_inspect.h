@@ -37,8 +37,8 @@ RUNLOOP_EXPORT const char *runloop_timer_get_name(runloop_timer *timer, uint32_t
 RUNLOOP_EXPORT const char *runloop_observer_get_name(runloop_observer *observer, uint32_t *line);
 
 //===-- A visit ------------------------------------------------------------------------------------------------------===//
-/// What an item is.
-typedef enum RUNLOOP_CLOSED runloop_item_kind {
+/// What an item is. There may be further kinds later: a visitor ignores those that it does not know.
+typedef enum RUNLOOP_OPEN runloop_item_kind {
     RUNLOOP_ITEM_SIGNALLED_SOURCE = 0,  ///< A runloop_source of runloop_source_create.
     RUNLOOP_ITEM_DESCRIPTOR_SOURCE = 1, ///< One of runloop_descriptor_source_create, with or without a descriptor.
     RUNLOOP_ITEM_TIMER = 2,             ///< A runloop_timer.
@@ -54,8 +54,9 @@ RUNLOOP_EXPORT int runloop_visit_items(runloop *loop, const char *mode,
                                        void (*visit)(void *context, runloop_item_kind kind, void *item), void *context);
 
 //===-- A tracer -----------------------------------------------------------------------------------------------------===//
-/// What a loop does. `object` and `value` of a tracer's call are what the comment says, else NULL and 0.
-typedef enum RUNLOOP_CLOSED runloop_trace_point {
+/// What a loop does. `object` and `value` of a tracer's call are what the comment says, else NULL and 0. There may be further points later: a
+/// tracer ignores those that it does not know.
+typedef enum RUNLOOP_OPEN runloop_trace_point {
     RUNLOOP_TRACE_RUN_BEGIN = 0, ///< A run begins. Object: the mode's name.
     RUNLOOP_TRACE_RUN_END = 1,   ///< It ends. Object: the mode's name; value: the result.
     RUNLOOP_TRACE_ITERATION = 2, ///< An iteration begins. Object: the mode's name.

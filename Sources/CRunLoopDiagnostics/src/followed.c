@@ -94,7 +94,7 @@ static void pass_on(void *context, runloop_trace_point point, const void *object
         link->before.trace(link->before.context, point, object, value);
     if (!is_first)
         return;
-    if (is_followed(followed))
+    if (is_followed(followed) && point <= RUNLOOP_TRACE_MAIN_QUEUE) // not of points that are newer than this library
         notify_followers(followed, point, object, value);
     followed->is_notified = false;
 }

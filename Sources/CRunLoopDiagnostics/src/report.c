@@ -95,6 +95,8 @@ static void describe(struct finding *finding, void *item, runloop *loop) {
 static void gather(void *context, runloop_item_kind kind, void *item) {
     struct gathering *gathering = context;
     struct mode_findings *mode = gathering->mode;
+    if (kind > RUNLOOP_ITEM_OBSERVER) // newer than this library
+        return;
     if (mode->count == mode->capacity) {
         uint32_t capacity = mode->capacity * 2 + 16;
         struct finding *items = realloc(mode->items, capacity * sizeof *items);

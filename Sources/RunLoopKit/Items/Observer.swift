@@ -32,7 +32,7 @@ extension RunLoop {
             public static let afterWaiting = Activities(rawValue: 1 << 6)
             /// A run ends, a nested one too.
             public static let exit = Activities(rawValue: 1 << 7)
-            /// All of them, future ones included.
+            /// All of them.
             public static let all = Activities(rawValue: 0x0FFF_FFFF)
         }
 

@@ -24,7 +24,7 @@ flags! {
         AFTER_WAITING = sys::RUNLOOP_ACTIVITY_AFTER_WAITING;
         /// A run ends, nested or not.
         EXIT = sys::RUNLOOP_ACTIVITY_EXIT;
-        /// Every activity, including future ones.
+        /// Every activity of CFRunLoop.
         ALL = sys::RUNLOOP_ACTIVITY_ALL;
     }
 }
