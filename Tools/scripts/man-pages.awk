@@ -215,7 +215,7 @@ function add_name(p, name) { page_names[p] = page_names[p] (page_names[p] == "" 
 function declaration(name, result, arguments, i, depth, character, argument, lines) {
     declared = 1
     sub(/;.*/, "", text)
-    gsub(/RUNLOOP_(EXPORT|SENDABLE|CLOSED)/, "", text)
+    gsub(/RUNLOOP_(EXPORT|SENDABLE|CLOSED|OPEN)/, "", text)
     text = trim(text)
     if (text ~ /^typedef /) {
         name = text
@@ -261,7 +261,7 @@ function begin_type() {
     fields = note = field = ""
     # An enumeration without a name has the values of the type that was declared before it.
     type_name = text
-    gsub(/RUNLOOP_CLOSED /, "", type_name)
+    gsub(/RUNLOOP_(CLOSED|OPEN) /, "", type_name)
     # A set is an enumeration for some compilers, and a number of that name for others.
     is_set = sub(/RUNLOOP_FLAGS\(/, "", type_name)
     if (is_set) sub(/\)/, "", type_name)

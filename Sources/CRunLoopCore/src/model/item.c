@@ -17,7 +17,9 @@ void runloop__item_init(struct item *item, const struct item_class *class, const
                         int32_t order) {
     atomic_init(&item->references, 1);
     atomic_init(&item->state, ITEM_VALID | (uint32_t) class->kind << ITEM_KIND_SHIFT);
-    atomic_store_explicit(&runloop__item_classes[class->kind], class, memory_order_release);
+    // Once for each kind: a store for each item would keep a line of memory moving between all threads that make items.
+    if (atomic_load_explicit(&runloop__item_classes[class->kind], memory_order_relaxed) != class)
+        atomic_store_explicit(&runloop__item_classes[class->kind], class, memory_order_release);
     item->info[0] = context->retain ? context->retain(context->info) : context->info;
     item->release = context->release;
     item->describe = context->describe;
