@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /// Where a loop has its time from, in place of CLOCK_MONOTONIC. Fire dates, limits and tolerances of the loop are this clock's. Budgets
-/// of hosted runs and diagnostics stay those of CLOCK_MONOTONIC, as clock_gettime tells it to the thread.
+/// of hosted runs and diagnostics stay those of CLOCK_MONOTONIC, as clock_gettime returns it to the thread.
 typedef struct runloop_clock {
     void *
         context; ///< The program's, valid as long as the loop has the clock: until it gets another one, or its thread ends.

@@ -2,7 +2,7 @@
 // general rules hold.
 //
 // A hosted run is a run whose sleep is the host's. The host waits for one descriptor, for reading, and calls runloop_hosted_iterate
-// when it is readable; it has no timeout to compute. Observers are notified of what they are notified of in any run; between Before-
+// when it is readable; it has no timeout to compute. Observers are notified as in any run; between Before-
 // and AfterWaiting the thread is the host's. All functions concern the calling thread's loop.
 #ifndef RUNLOOP_HOST_H
 #define RUNLOOP_HOST_H
@@ -17,7 +17,7 @@ extern "C" {
 /// to do, be it a descriptor, a timer, a task, a wake-up, a stop or the main queue; not readable before the run begins and after
 /// it has ended. The same number from the first call to the thread's end. Do not read, change or close it. While callbacks
 /// run it is readable if there is anything to do for a host that runs its loop inside one of them; what comes meanwhile is an
-/// edge. What came before is none: an edge-triggered host that runs its loop inside a callback calls runloop_hosted_iterate once
+/// edge. What came before causes no edge: an edge-triggered host that runs its loop inside a callback calls runloop_hosted_iterate once
 /// before that sleeps.
 /// Returns: the descriptor.
 /// Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none, and none can be made; -ESHUTDOWN; -EBADF: the program has closed

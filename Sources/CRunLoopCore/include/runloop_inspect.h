@@ -85,13 +85,13 @@ typedef struct runloop_tracer {
     void *context; ///< The program's, valid until another tracer is set, or the thread's loop has ended.
 } runloop_tracer;
 
-/// Gives the calling thread's loop a tracer, which is copied, in place of the one it had; NULL: none. In a call-out, it is told
-/// of that call-out's return first. A new loop of a forked child has none. Without a tracer, a call-out and an iteration compare one word more;
+/// Gives the calling thread's loop a tracer, which is copied, in place of the one it had; NULL: none. In a call-out, its first
+/// call is for that call-out's return. A new loop of a forked child has none. Without a tracer, a call-out and an iteration compare one word more;
 /// with one, the loop asks the kernel once more before each sleep. O(1).
 /// Errors: -EINVAL: `trace` is NULL; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no loop yet, and none can be made;
 /// -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_set_tracer(const runloop_tracer *tracer);
-/// The tracer of the calling thread's loop, to which another tracer may pass on what it is told. O(1).
+/// The tracer of the calling thread's loop, to which another tracer may pass on its calls. O(1).
 /// Returns: the tracer; its `trace` is NULL if there is none.
 RUNLOOP_EXPORT runloop_tracer runloop_get_tracer(void);
 

@@ -105,7 +105,7 @@ int runloop__hosted_begin_as_guest(void);
 /// The initial thread: does Foundation's loop drain the main dispatch queue, in a call around this one?
 bool runloop__foundation_drains_main_queue(void);
 
-/// What is told on standard error, each once per process.
+/// The diagnostics on standard error, each written once per process.
 enum runloop__diagnostic {
     RUNLOOP__MAIN_QUEUE_WAITS, ///< Work waits for the main queue, which a nested run can't serve.
     RUNLOOP__NEVER_RUN,        ///< Items are in a loop that nobody runs.
@@ -113,7 +113,7 @@ enum runloop__diagnostic {
     RUNLOOP__NO_EXECUTORS,     ///< The Swift runtime does not take our executors.
     RUNLOOP__DIAGNOSTICS,      ///< How many there are.
 };
-/// Is it still to be told: diagnostics are enabled, and it was not told before?
+/// Is it still to be written: diagnostics are enabled, and it was not written before?
 bool runloop__diagnostic_is_due(enum runloop__diagnostic diagnostic);
 /// Tells it, if it is due: sentences, without a line break.
 void runloop__diagnostic_write(enum runloop__diagnostic diagnostic, const char *text);

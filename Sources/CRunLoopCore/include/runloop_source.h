@@ -45,7 +45,7 @@ typedef struct runloop_descriptor_config {
 } runloop_descriptor_config;
 
 /// Create a source with one reference, in no loop. O(1).
-/// Errors: -EINVAL: no or unknown events, a descriptor below -1, or a `counter` that is none; -ENOMEM.
+/// Errors: -EINVAL: no or unknown events, a descriptor below -1, or a `counter` that is not a counter; -ENOMEM.
 RUNLOOP_EXPORT int runloop_source_create(const runloop_source_config *config, runloop_source **out);
 RUNLOOP_EXPORT int runloop_descriptor_source_create(const runloop_descriptor_config *config, runloop_source **out);
 RUNLOOP_EXPORT runloop_source *runloop_source_retain(runloop_source *source);

@@ -53,7 +53,7 @@ void runloop__diagnostic_write(enum runloop__diagnostic diagnostic, const char *
 //===-- runs in modes that don't exist -------------------------------------------------------------------------------===//
 #ifdef RUNLOOP_DEBUG
 
-/// The hashes of the names that were told of. When there is no more space, nothing is told: such a program means it.
+/// The hashes of the names that were reported. When there is no more space, nothing is reported: such a program means it.
 enum { MOST_NAMES = 16, TEXT_SIZE = 1024 };
 static _Atomic uint64_t noted_names[MOST_NAMES];
 
@@ -83,8 +83,8 @@ void runloop__note_unknown_mode(runloop *loop, const char *name) {
     if (!name || !runloop_diagnostics_are_enabled() || !has_items(loop) || !is_first_of_name(name))
         return;
     char text[TEXT_SIZE];
-    const char *reason =
-        is_common_name(name) ? "that stands for all common modes, and is none" : "nothing was ever added to it";
+    const char *reason = is_common_name(name) ? "that stands for all common modes and is not itself a mode"
+                                              : "nothing was ever added to it";
     int length = snprintf(text, sizeof text,
                           "A run in the mode \"%.200s\" has ended at once: %s. This loop has the modes", name, reason);
     const char *separator = " ";

@@ -73,7 +73,7 @@ struct source_attachment {
 /// The deadline of a source that is to be called for it, in whatever loop comes first.
 #define DEADLINE_PASSED INT64_MIN
 
-/// Made in one of two ways, which the class tells apart: signalled by hand, or driven by a descriptor.
+/// Made in one of two ways, which its class says: signalled by hand, or driven by a descriptor.
 struct runloop_source {
     struct item item;
     union { // constant
@@ -168,7 +168,7 @@ struct registration {
     struct list masked GUARDED;                ///< among those that are; epoll was asked for less than its sources want
     struct source_attachment *sources GUARDED; ///< in the order in which they are called
     int descriptor GUARDED;
-    uint32_t generation GUARDED; ///< tells what is reported of it from what is reported of its predecessors
+    uint32_t generation GUARDED; ///< distinguishes its reports from those of earlier registrations of the number
     uint16_t registered GUARDED; ///< what epoll was asked for, in 16 bits
     uint8_t reports GUARDED;     ///< counts reports, of which every so many is checked
     bool in_set : 1 GUARDED;
@@ -230,7 +230,7 @@ static inline uint32_t events_of(const runloop_source *source) {
 /// Among the reasons: it is aside.
 #define IS_ASIDE (UINT32_C(1) << 31)
 
-/// Before a look at what is there to be served may be spared.
+/// Updates the lock-free hint: is anything on the ready lists?
 HOLDS_LOCK static inline void news_note(runloop *loop) {
     const struct registrations *all = &loop->registrations;
     uint32_t news = list_is_empty(&loop->ready.waiting) ? 0 : NEWS_READY;
@@ -271,7 +271,7 @@ HOLDS_LOCK static inline void ready_remove(runloop *loop, struct news *news) {
     }
 }
 
-/// What a wait has selected to serve: a turn, of what had a reason by then.
+/// What a wait has selected to serve: everything in its scope that had a reason by then.
 struct selection {
     enum {
         SELECTED_NOTHING,
@@ -335,7 +335,7 @@ static inline bool tasks_may_wait(const runloop *loop) {
 
 //===-- diagnostics (diagnostic.c; the others are in runloop_overlay.h) ----------------------------------------------===//
 
-/// The thread. A run was asked for in a mode that the loop doesn't have, or in none: tells it, once for each name, if other modes have items.
+/// The thread. A run was asked for in a mode that the loop doesn't have, or in none: reports that, once for each name, if other modes have items.
 #ifdef RUNLOOP_DEBUG
 void runloop__note_unknown_mode(runloop *loop, const char *name);
 #else

@@ -1,4 +1,4 @@
-// ready.c — what a loop is to serve: sources of which there is news, in the order in which it came, and what of it is for other modes.
+// ready.c — what a loop is to serve: the sources that have a reason to be called, in the order in which it came, those of other modes aside.
 //
 // Whatever brings news of a source, its descriptor or a signal, adds a reason to the source's attachment, which is put at the end of the
 // list with its first one (ready_add). Serving takes it out, and calls the source with all its reasons. So of each attachment, and of the
@@ -9,7 +9,7 @@
 // turn's own call-outs for instance, waits for the next iteration (R71). A turn has a scope: the sources of one descriptor, which are called
 // one after the other (R73); sources that are called together, which come to the front of the list then, by order; or all, in a pass.
 //
-// Modes are told apart in user space. What the running mode does not want is set aside when it is met. If that mode is about to sleep,
+// Modes are kept apart in user space. What the running mode does not want is set aside when it is met. If that mode is about to sleep,
 // the descriptor is masked besides, down to what the mode wants, since epoll would report it again and again. When another mode runs, it
 // takes back what it wants, before what was reported since. So a mode pays once for what others have to do, and nothing as long as the
 // modes agree.
@@ -131,7 +131,7 @@ HOLDS_LOCK INLINE bool is_alone(const struct registration *registration, const s
     return !registration || (registration->sources == place && !place->next_registered);
 }
 
-/// A turn of what has a reason now.
+/// Selects everything that has a reason now.
 HOLDS_LOCK static void begin(runloop *loop, struct selection *selection, enum scope scope) {
     selection->scope = scope;
     selection->last = loop->ready.serial;
@@ -230,7 +230,7 @@ HOLDS_LOCK static struct source_attachment *next(runloop *loop, const struct mod
     return NULL;
 }
 
-/// Of what stays in its list nobody may tell again, so the loop does not sleep before it has looked once more.
+/// Nothing may report this again, so the loop looks once more before it sleeps.
 HOLDS_LOCK static COLD bool leave_for_later(runloop *loop) {
     wake_up(&loop->wake, &loop->poller);
     return false;

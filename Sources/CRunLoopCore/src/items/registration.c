@@ -4,7 +4,7 @@
 // business, which may mask the registration, down to what the running mode wants.
 //
 // What a wait reports carries a descriptor and a generation. A wait may be under way while other threads add and remove registrations: what
-// it reports is looked up under the lock, and a report of an earlier generation is none.
+// it reports is looked up under the lock, and a report of an earlier generation is dropped.
 //
 // What epoll knows ends with the *file*, not with its descriptor. If that was closed before its sources were removed, a duplicate
 // elsewhere keeps the entry of the set alive, and nothing can remove it any more. Such an entry is stale; when it is reported, or when
@@ -100,7 +100,7 @@ int runloop__registration_unmask(runloop *loop, struct registration *registratio
     return 0;
 }
 
-/// Out of the set, where even an empty mask would be told of hang-ups. Negative errno if the descriptor was closed.
+/// Out of the set, where even an empty mask reports hang-ups. Negative errno if the descriptor was closed.
 HOLDS_LOCK static int take_out(runloop *loop, struct registration *registration) {
     registration->registered = 0;
     registration->in_set = false;

@@ -192,7 +192,7 @@ int runloop_source_wake(runloop_source *source) {
 //===-- its deadline (R152) ------------------------------------------------------------------------------------------===//
 
 HOLDS_LOCK static void move(runloop *loop, struct source_attachment *place, void *error) {
-    // What is told of the former deadline is not told any more.
+    // Withdraws a report of the old deadline that has not been delivered.
     uint32_t kept = place->news.reasons & ~(uint32_t)RUNLOOP_DUE;
     if (kept != place->news.reasons && !(kept & ~IS_ASIDE))
         ready_remove(loop, &place->news);

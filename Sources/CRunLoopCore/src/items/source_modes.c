@@ -155,7 +155,7 @@ int runloop__source_join_common(runloop *loop, runloop_source *source, struct mo
     return join_common(loop, source, mode, NULL);
 }
 
-/// Undoes what `passed` tells of, with `cancel`. False if something else has changed memberships in the loop, and nobody knows any more
+/// Rolls back the memberships added so far, with `cancel`. False if something else has changed memberships in the loop, and nobody knows any more
 /// which modes these are.
 HOLDS_LOCK static bool leave_joined(runloop *loop, runloop_source *source, struct passed *passed) {
     struct source_attachment *place = runloop__source_find(source, loop);

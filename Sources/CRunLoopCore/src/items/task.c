@@ -2,7 +2,7 @@
 //
 // Producers push onto `inbox`, a stack; the thread takes it whole and appends it, oldest first, to `tasks.queue`, which only it touches.
 // What is taken at a time is a batch, and its tasks have its number. Numbers are only compared with that of the last batch taken at
-// some moment: they tell what the thread had by then from what it took later. So a drain in a mode performs the tasks that match it,
+// some moment: they separate what the thread had by then from what it took later. So a drain in a mode performs the tasks that match it,
 // in order, up to the last one there is when it begins; `tasks.floor` hides the batches of an outer drain from a run nested in it;
 // and a mode remembers up to which batch nothing matches it, so that tasks for other modes are not looked at again and again.
 //

@@ -160,7 +160,7 @@ int runloop__deadline_place(runloop *loop, struct source_attachment *place) {
         if (loop_may_sleep(loop))
             loop_kick(loop);
     }
-    // One that is told of needs no place.
+    // A deadline on the ready list needs no heap entry.
     if (place->news.reasons & RUNLOOP_DUE)
         due_ns = RUNLOOP_NEVER;
     struct membership *membership =

@@ -73,12 +73,12 @@ static inline uint32_t wake_word(const struct wake *wake) {
     return atomic_load_explicit(&wake->word, memory_order_relaxed);
 }
 
-/// A run begins. Returns what the outer run was told, which is kept for it. `bits`: WAKE_UNNOTIFIED or 0.
+/// A run begins. Returns the word of the outer run, which is kept for it. `bits`: WAKE_UNNOTIFIED or 0.
 static inline uint32_t wake_enter(struct wake *wake, uint32_t bits) {
     return atomic_exchange(&wake->word, WAKE_RUNNING | bits);
 }
 
-/// The run ends. What it was told last is forgotten with it. An outer run sees what was written before that; without one, nobody looks
+/// The run ends, and its word is forgotten. An outer run sees what was written before that; without one, nobody looks
 /// before the exchange of the next run.
 static inline void wake_leave(struct wake *wake, uint32_t outer) {
     if (outer)

@@ -1,4 +1,4 @@
-// wake.c — the wake word: one atomic word that says what the innermost run was told, and whether its thread sleeps.
+// wake.c — the wake word: one atomic word with the stops and wake-ups that the innermost run has received, and whether its thread sleeps.
 //
 // Entering a run exchanges the word, and leaving it puts the outer run's back, so that what a run accepted stays with it. Any thread,
 // signal handlers included, sets STOPPED, WOKEN and KICKED; only the loop's thread sets and clears the rest.

@@ -22,7 +22,7 @@ void runloop__attached_invalidate(struct attached *attached);
 /// What is to be released when no lock is held any more: so many references, and perhaps the context.
 typedef uint32_t pending_release;
 enum { PENDING_CONTEXT = 1 << 16 };
-/// What is pending by that.
+/// Returns what the caller must release after unlocking.
 HOLDS_LOCK pending_release runloop__invalidate_locked(runloop *owner, struct attached *attached);
 
 static inline runloop *owner_of(const struct attached *attached) {
@@ -98,7 +98,7 @@ HOLDS_LOCK static inline runloop *callout_return(runloop *loop, struct attached 
     return __builtin_expect(owner_of(attached) == loop, 1) ? loop : callout_lock_owner(loop, attached);
 }
 
-/// After that: the item may be called again. What is pending by that.
+/// After that: the item may be called again. Returns what the caller must release after unlocking.
 HOLDS_LOCK static inline pending_release callout_end(struct attached *attached) {
     uint32_t state = item_state(&attached->item);
     attached_set_state(attached, state & ~(uint32_t)(ITEM_CALLED | ITEM_RELEASE_LATER | ITEM_REDATED));

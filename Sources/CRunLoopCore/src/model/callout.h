@@ -1,4 +1,4 @@
-// callout.h — the only calls of user code on the loop's behalf, one for each kind, and what a tracer is told of them.
+// callout.h — the only calls of user code on the loop's behalf, one for each kind, and what is reported of them to a tracer.
 #ifndef RUNLOOP_CALLOUT_H
 #define RUNLOOP_CALLOUT_H
 
@@ -49,7 +49,7 @@ WITHOUT_LOCK static inline void trace_point(runloop_trace_point point, const voi
         runloop__IS_CALLING_OUT_TO_A_TRACER(point, object, value);
 }
 
-/// A call-out, of which the tracer is told: `call` is one of the above.
+/// A call-out that is reported to the tracer: `call` is one of the above.
 #define TRACED(point, object, value, call)                                                                             \
     (trace_point(point, object, value), (call), trace_point(RUNLOOP_TRACE_RETURN, NULL, 0))
 

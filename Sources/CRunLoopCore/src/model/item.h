@@ -166,7 +166,8 @@ struct membership {
     /// Orders members that are otherwise equal: when a timer joined the loop, or the number of the signal with which
     /// a source waits.
     uint64_t serial;
-    /// Timers: the place in the mode's heap. Signalled sources: the place among those that wait for the mode, or NOWHERE.
+    /// Timers, and descriptor sources with a deadline: the place in the mode's heap. Signalled sources: the place in its tree of signals. Or
+    /// NOWHERE.
     uint32_t position;
 };
 

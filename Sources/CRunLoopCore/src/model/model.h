@@ -196,7 +196,7 @@ struct runloop {
 
     /// Atomic: tasks, newest first (items/task.c). On a line of its own: producers write it while the thread changes its neighbours.
     _Alignas(CACHE_LINE) _Atomic(struct list *) inbox;
-    _Atomic bool times_posts;  ///< written by thread: its tracer is told how long tasks wait
+    _Atomic bool times_posts;  ///< written by thread: its tracer gets the times of posts
     _Atomic int64_t posted_ns; ///< atomic: when the first task of the inbox was posted, or a little later; 0: unknown
 };
 
@@ -276,8 +276,8 @@ HOLDS_LOCK static inline int loop_arm(runloop *loop, int64_t instant_ns) {
     return error;
 }
 
-/// Will the timer descriptor tell of that instant? Armed for earlier it is left so, since a wake-up that serves nobody is rarer than a date that
-/// moves back.
+/// Is the timer descriptor armed early enough? Too early is left: one spurious wake-up costs less than arming it each time that a date moves
+/// back.
 HOLDS_LOCK static inline bool loop_is_armed(const runloop *loop, int64_t instant_ns) {
     return loop->armed_ns <= instant_ns && loop->armed_ns > loop_now(loop);
 }
@@ -296,7 +296,7 @@ static inline void loop_sent(runloop *loop, enum runloop__sent kind, const void 
 }
 
 /// The calling thread has left something to its loop, which will look for it before it sleeps. In a call-out of a hosted run the host may run its
-/// own loop before that, so it is told, once for each of its calls.
+/// own loop before that, so it is notified, once for each of its calls.
 static inline void loop_leave_to_host(void) {
     runloop *loop = runloop__thread_loop();
     if (loop && loop->hosted && !is_from_parent_process(loop) && !loop->poller.is_readable &&

@@ -71,7 +71,7 @@ int64_t runloop__clock_wait(struct run *run, int64_t duration_ns) {
         return -ECHILD;
     if (real_ns <= 0)
         return 0;
-    // No host can be told a timeout.
+    // A host has no timeout.
     if (run->is_hosted && real_ns != RUNLOOP_FOREVER &&
         runloop__poller_arm(&loop->poller, saturating_add(monotonic_ns(), real_ns)) == 0)
         return RUNLOOP_FOREVER;

@@ -91,7 +91,7 @@ static int begin_in_mode(const char *name, enum kind kind) {
         runloop__note_unknown_mode(loop, name);
     if (!mode || (kind == OF_HOST && mode_is_empty(loop, mode)))
         return RUNLOOP_RESULT_FINISHED;
-    // A timer that comes later must find its descriptor: no host can be told a timeout.
+    // A timer that comes later must find its descriptor: a host has no timeout.
     loop_lock(loop);
     int error = loop->poller.timer < 0 ? runloop__poller_arm(&loop->poller, RUNLOOP_NEVER) : 0;
     loop_unlock(loop);

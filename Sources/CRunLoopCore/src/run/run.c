@@ -78,7 +78,7 @@ static COLD void leave_hosted(struct run *run) {
 
 INLINE void leave(struct run *run) {
     runloop *loop = run->loop;
-    // The host's loop in a call-out is nobody's run, so who stops it means the run around it.
+    // The host's loop in a call-out is not a run, so a stop there means the run around it.
     bool stops_outer = run->is_hosted && run->is_of_callout && (run->was_stopped || wake_take_stop(&loop->wake));
     wake_leave(&loop->wake, run->outer_word);
     if (stops_outer)

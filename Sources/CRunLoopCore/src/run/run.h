@@ -8,7 +8,7 @@ struct run {
     runloop *loop;
     struct mode *mode;
     struct run *outer;
-    uint32_t outer_word;  ///< what the outer run was told (kernel/wake.c)
+    uint32_t outer_word;  ///< the wake word of the outer run (kernel/wake.c)
     bool ignores_wakeups; ///< until the next iteration: its wait is over
     int64_t limit_ns, deadline_ns;
     bool returns_after_source;
@@ -100,7 +100,7 @@ int64_t runloop__clock_wait(struct run *run, int64_t duration_ns);
 void runloop__abandon_callouts(runloop *loop);
 void runloop__teardown(runloop *loop);
 
-/// Is the innermost run one that was left without being told? Stacks grow downwards, and `here` is on the one in use.
+/// Was the innermost run left by longjmp? Stacks grow downwards, and `here` is on the one in use.
 static inline bool run_was_left(const runloop *loop, const void *here) {
     return loop->run && loop->run != loop->hosted && (uintptr_t)loop->run <= (uintptr_t)here;
 }

@@ -25,7 +25,7 @@ void runloop__abandon_callouts(runloop *loop) {
         collected_drop(loop, --loop->collected_count);
 }
 
-/// One item out of one mode, or out of the common items. Items that end with the loop become invalid by that.
+/// One item out of one mode, or out of the common items. Items that end with the loop become invalid.
 HOLDS_LOCK static void detach(runloop *loop, struct attachment *attachment, struct membership *membership) {
     struct item *item = membership->item;
     item_retain(item);
@@ -82,7 +82,7 @@ void runloop__teardown(runloop *loop) {
         runloop__diagnostic_write(
             RUNLOOP__NEVER_RUN,
             "A thread has ended with timers or sources in its run loop, which was never run, so they never "
-            "happened. Who adds an item to a loop also has to run it, or to see to it that somebody does.");
+            "happened. Whoever adds an item to a loop must also run that loop, or see to it that somebody does.");
     atomic_store(&loop->is_finished, true);
     // An item may own the clock that the program gave the loop.
     loop_lock(loop);

@@ -198,7 +198,7 @@ INLINE bool find_work(struct run *run) {
     return true;
 }
 
-/// A tracer is told of sleeps alone: with one, the kernel is asked first whether it has something to report at once. A clock of the program's
+/// A tracer follows sleeps alone: with one, the kernel is asked first whether it has something to report at once. A clock of the program's
 /// is asked once per sleep, so with one the loop counts as asleep.
 INLINE void sleep_until_over(struct run *run, bool polls_first) {
     bool is_over = false, sleeps = !polls_first || run->loop->clock.now;
