@@ -32,9 +32,12 @@ typedef runloop_source runloop_shutdown;
 
 /// The configuration of a shutdown, which is copied.
 typedef struct runloop_shutdown_config {
-    const int32_t *numbers; ///< The signals, SIGTERM and SIGINT for instance. Those that are ignored are left so.
-    size_t count;           ///< Of numbers, at least 1.
-    int64_t limit_ns;       ///< How long the work may take, greater than 0; RUNLOOP_FOREVER: no limit.
+    const int32_t
+        *numbers; ///< The signals, SIGTERM and SIGINT for instance. Those that are ignored are left so, which a text
+                  ///< on standard error says of each, unless `force` is set.
+    size_t count; ///< Of numbers, at least 1.
+    int64_t limit_ns; ///< How long the work may take, greater than 0; RUNLOOP_FOREVER: no limit.
+    bool force;       ///< Also catches signals that are ignored, as that of a runloop_signal.
 } runloop_shutdown_config;
 
 /// Catches the signals of a shutdown, from now on. Other objects may catch them as well. O(count).

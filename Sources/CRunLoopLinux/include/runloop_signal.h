@@ -45,6 +45,12 @@ typedef struct runloop_signal_config {
     void (*RUNLOOP_SENDABLE receive)(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info);
 } runloop_signal_config;
 
+/// Where libdispatch catches the signal as well (a DispatchSource, swift-service-lifecycle), in either order, the signal is noticed through
+/// libdispatch, so that both receive it: with its count, without `code`, `pid`, `uid` and `value`. If something else replaces the handler later, or
+/// ignores the signal, or every thread blocks it, a text on standard error says so, once for each signal: within a second while the loop is
+/// awake now and then, and when it is about to sleep for the first time; one that sleeps notices when it wakes. With `force` a signal that was
+/// ignored later is caught again.
+///
 /// Catches a signal, from now on: arrivals wait until the source is in a mode that runs. The signal loses its effect, except that a handler
 /// which was installed before is called as well, on the thread that received the signal: with the signals of its sa_mask blocked, and this
 /// one too unless it has SA_NODEFER; with SA_RESETHAND only once, after which the default action takes its place. System calls that a

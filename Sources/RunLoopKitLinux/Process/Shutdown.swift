@@ -25,17 +25,20 @@ extension RunLoop {
     public final class Shutdown: Sendable {
         private let source: Source
 
-        /// Catches the signals, from now on. Those that are ignored are left so. Any thread.
+        /// Catches the signals, from now on. Any thread. Those that libdispatch catches as well are noticed by both. A diagnostic on
+        /// standard error names each signal that is ignored, and later each that something else has taken, once.
         ///
         /// - Parameters:
         ///   - signals: at least one.
+        ///   - evenIfIgnored: also catches signals that are ignored, as SIGINT is in what a script starts with `&`. Otherwise they are left so.
         ///   - limit: how long the work may take, greater than zero; `nil` is as long as it takes.
         ///   - loop: on whose thread the work is performed.
         ///   - mode: in which the shutdown begins.
         /// - Throws: `invalid` for a signal that cannot be caught, for no signals, and for a limit that is not greater than zero;
         ///   `tooManyDescriptors`; `loopFinished`, `inheritedAcrossFork`.
         public init(
-            signals: [CInt], within limit: Duration? = nil, on loop: RunLoop = .main, inMode mode: Mode = .common
+            signals: [CInt], evenIfIgnored: Bool = false, within limit: Duration? = nil, on loop: RunLoop = .main,
+            inMode mode: Mode = .common
         ) throws {
             var core: OpaquePointer?
             let result = unsafe signals.withUnsafeBufferPointer { numbers in
@@ -43,6 +46,7 @@ extension RunLoop {
                 unsafe config.numbers = numbers.baseAddress
                 unsafe config.count = numbers.count
                 unsafe config.limit_ns = limit.map(Nanoseconds.of) ?? Nanoseconds.never
+                unsafe config.force = evenIfIgnored
                 return unsafe runloop_shutdown_create(&config, &core)
             }
             guard result == 0, let core = unsafe core else { throw RunLoop.Error(result: result) }

@@ -72,6 +72,10 @@ extension RunLoop.Source {
     /// may receive the signal; at least one must not block it, and none is blocked by this. If a signal has several sources, all of
     /// them are called; a source in several loops is called by one of them.
     ///
+    /// Where libdispatch catches the signal as well (a DispatchSource, swift-service-lifecycle), in either order, both receive it; ours
+    /// has the count then, and no sender and no value. If something else takes the signal later, `signal(SIGINT, SIG_IGN)` for one, a
+    /// diagnostic on standard error says who, within a second while the loop is awake now and then.
+    ///
     /// A handler that was installed before is called as well. When the last source for the signal ends, the former handling is
     /// restored. A program that this process starts inherits none of this, and in a forked child the signal has its former effect.
     ///

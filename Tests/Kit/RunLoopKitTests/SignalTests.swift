@@ -1,3 +1,4 @@
+import Dispatch
 import ForkedChild
 import Glibc
 import RunLoopKit
@@ -79,6 +80,24 @@ import Testing
         }
         #expect(throws: RunLoop.Error.invalid) { try RunLoop.Shutdown(signals: []) }
         #expect(throws: RunLoop.Error.invalid) { try RunLoop.Shutdown(signals: [SIGTERM], within: .zero) }
+    }
+
+    @Test("A shutdown begins where libdispatch catches the signal as well")
+    func shutsDownBesideDispatch() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            try await withRunLoopThread {
+                let theirs = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
+                let seen = Handed<Bool>()
+                theirs.setEventHandler { seen.put(true) }
+                let shutdown = try RunLoop.Shutdown(signals: [SIGTERM], within: .seconds(60), on: .current)
+                shutdown.addWork { _exit(seen.take() == true ? 7 : 8) }
+                theirs.resume()
+                // Until libdispatch has its handler, and ours was looked for.
+                for _ in 1...4 { RunLoop.current.run(mode: .default, for: .milliseconds(100)) }
+                kill(getpid(), SIGTERM)
+                RunLoop.current.run(mode: .default, for: .seconds(30))
+            }
+        }
     }
 
     @Test("Asynchronous work of a shutdown is served until it returns, before the next is performed")

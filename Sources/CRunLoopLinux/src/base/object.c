@@ -13,7 +13,9 @@
 
 static char *describe(void *info) {
     const struct object *object = info;
-    return object->context.describe(object->context.info);
+    if (object->context.describe)
+        return object->context.describe(object->context.info);
+    return object->class->describe(object);
 }
 
 static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
@@ -71,7 +73,9 @@ void *runloop__object_of(runloop_source *source, enum object_kind kind) {
 
 int runloop__object_begin(struct object *object, const struct object_config *config) {
     const runloop_descriptor_config source = {
-        .context = {.info = object, .release = release, .describe = config->context.describe ? describe : NULL},
+        .context = {.info = object,
+                    .release = release,
+                    .describe = config->context.describe || config->class->describe ? describe : NULL},
         .descriptor = config->descriptor,
         .events = config->events ? config->events : RUNLOOP_READABLE,
         .ready = ready,

@@ -36,6 +36,8 @@ struct object_class {
     void (*cancel)(void *object, runloop *loop, const char *mode);
     /// The source was invalidated, by whomever. Not called in a forked child either. May be NULL.
     void (*invalidated)(void *object);
+    /// What it is and how it is, as malloc gives it, for descriptions, if the client describes nothing. Any thread. May be NULL.
+    char *(*describe)(const void *object);
     /// Frees the object with everything in it, when nobody can call it any more. The thread is not cancelled in it. NULL: there is nothing else
     /// in it than the descriptor, which is its own and is closed.
     void (*free)(void *object);

@@ -4,6 +4,7 @@
 #ifndef RUNLOOP_CATCHER_H
 #define RUNLOOP_CATCHER_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,8 +42,8 @@ enum {
 
 /// Begins to catch the signals. 0; -EMFILE, -ENFILE, -ENOMEM, -EINVAL.
 int runloop__catcher_open(uint64_t signals, unsigned flags, struct catcher **out);
-/// Notes on standard error, once for each signal, that none of these is caught since they are ignored: whoever waits for them waits for ever.
-void runloop__note_ignored(uint64_t signals);
+/// Those that it was opened with, the ignored ones, too.
+uint64_t runloop__catcher_wanted(const struct catcher *catcher);
 /// Readable when there are records.
 int runloop__catcher_descriptor(const struct catcher *catcher);
 /// Those of the signals that are caught; none after the end.
@@ -51,6 +52,19 @@ uint64_t runloop__catcher_signals(struct catcher *catcher);
 size_t runloop__catcher_read(struct catcher *catcher, struct catcher_record *records, size_t capacity);
 /// The number of arrivals that did not fit in the pipe, which is 0 then. To be called after a read.
 uint64_t runloop__catcher_take_unrecorded(struct catcher *catcher);
+
+/// Looks whether all that is caught still is. What libdispatch has taken is noticed through libdispatch from then on; of anything else a
+/// note on standard error says who has it.
+void runloop__catchers_check(void);
+/// Those of the signals whose handler is ours, or which are noticed through libdispatch.
+uint64_t runloop__signals_caught(uint64_t signals);
+/// Is it noticed through libdispatch, which does not say who sent it, and how?
+bool runloop__signal_is_shared(int number);
+
+/// What the kernel says of an arrival (record.c). Async-signal-safe, as the next one.
+struct catcher_record runloop__catcher_record_of(int number, const siginfo_t *info);
+/// Does the kernel pass the handler of the signal more than its number?
+bool runloop__signal_has_info(int number);
 
 /// Ends it: signals that nobody else catches have their former effect again. Idempotent.
 void runloop__catcher_end(struct catcher *catcher);

@@ -14,6 +14,8 @@
 #include "base/object.h"
 #include "process/catcher.h"
 #include "process/flush.h"
+#include "process/sentry.h"
+#include "process/signal_notes.h"
 #include "runloop_shutdown.h"
 #include "runloop_signal.h"
 
@@ -27,6 +29,7 @@ struct work {
 struct shutdown {
     struct object object;
     struct catcher *catcher;
+    struct sentry sentry;
     int64_t limit_ns; ///< constant
     /// The signal that began it, or 0. Set once.
     _Atomic int32_t number;
@@ -81,7 +84,9 @@ static void start_limit(int number, int64_t limit_ns) {
     timer_t timer;
     if (limit_ns == RUNLOOP_FOREVER)
         return;
-    if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 && timer_settime(timer, 0, &limit, NULL) == 0)
+    // libdispatch does not say that it was the timer, and its signal may count as a copy of the first.
+    if (!runloop__signal_is_shared(number) && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 &&
+        timer_settime(timer, 0, &limit, NULL) == 0)
         return;
     if (!start_limit_thread(number, limit.it_value) && runloop_diagnostics_are_enabled())
         dprintf(STDERR_FILENO,
@@ -174,20 +179,22 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
 }
 
 static void schedule(void *object, runloop *loop, const char *mode) {
-    (void)loop, (void)mode;
-    atomic_fetch_add(&((struct shutdown *)object)->modes, 1);
+    struct shutdown *shutdown = object;
+    atomic_fetch_add(&shutdown->modes, 1);
+    runloop__sentry_enter(&shutdown->sentry, loop, mode);
 }
 
 /// The loop's thread has ended, or the source was invalidated: what has begun does not depend on a loop any more.
 static void cancel(void *object, runloop *loop, const char *mode) {
-    (void)loop, (void)mode;
     struct shutdown *shutdown = object;
+    runloop__sentry_leave(&shutdown->sentry, loop, mode);
     if (atomic_fetch_sub(&shutdown->modes, 1) == 1 && atomic_load(&shutdown->number))
         go_on(shutdown);
 }
 
 static void free_shutdown(void *info) {
     struct shutdown *shutdown = info;
+    runloop__sentry_end(&shutdown->sentry);
     runloop__catcher_release(shutdown->catcher);
     struct work *work;
     while ((work = next_work(shutdown))) {
@@ -206,12 +213,19 @@ static void invalidated(void *info) {
         runloop__catcher_end(shutdown->catcher);
 }
 
+static char *describe(const void *object) {
+    const struct shutdown *shutdown = object;
+    uint64_t signals = runloop__catcher_wanted(shutdown->catcher);
+    return runloop__describe_signals(signals, runloop__signals_caught(signals));
+}
+
 static const struct object_class shutdown_class = {
     .kind = OBJECT_SHUTDOWN,
     .ready = ready,
     .schedule = schedule,
     .cancel = cancel,
     .invalidated = invalidated,
+    .describe = describe,
     .free = free_shutdown,
 };
 
@@ -232,7 +246,7 @@ int runloop_shutdown_create(const runloop_shutdown_config *config, runloop_shutd
     if (!config || !out || config->limit_ns <= 0 || signals_of(config, &signals))
         return -EINVAL;
     struct catcher *catcher;
-    int result = runloop__catcher_open(signals, CATCHER_ONCE, &catcher);
+    int result = runloop__catcher_open(signals, CATCHER_ONCE | (config->force ? CATCHER_FORCES : 0), &catcher);
     if (result < 0)
         return result;
     const struct object_config object = {.descriptor = runloop__catcher_descriptor(catcher), .class = &shutdown_class};
@@ -243,6 +257,7 @@ int runloop_shutdown_create(const runloop_shutdown_config *config, runloop_shutd
     }
     shutdown->limit_ns = config->limit_ns;
     shutdown->catcher = catcher;
+    runloop__sentry_begin();
     *out = shutdown->object.source;
     return 0;
 }

@@ -7,6 +7,8 @@
 
 #include "base/object.h"
 #include "process/catcher.h"
+#include "process/sentry.h"
+#include "process/signal_notes.h"
 #include "runloop_signal.h"
 
 /// Of the records that are read at once, and of such reads before the loop goes on: as many as a pipe has.
@@ -16,6 +18,7 @@ struct signal {
     struct object object;
     int32_t number;
     struct catcher *catcher;
+    struct sentry sentry;
     void (*receive)(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info);
 };
 
@@ -57,8 +60,17 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         signal->receive(signal->object.source, &arrival, signal->object.context.info);
 }
 
+static void schedule(void *object, runloop *loop, const char *mode) {
+    runloop__sentry_enter(&((struct signal *)object)->sentry, loop, mode);
+}
+
+static void cancel(void *object, runloop *loop, const char *mode) {
+    runloop__sentry_leave(&((struct signal *)object)->sentry, loop, mode);
+}
+
 static void free_signal(void *info) {
     struct signal *signal = info;
+    runloop__sentry_end(&signal->sentry);
     runloop__catcher_release(signal->catcher);
     runloop__object_end(&signal->object);
     free(signal);
@@ -69,8 +81,21 @@ static void invalidated(void *info) {
     runloop__catcher_end(signal->catcher);
 }
 
+static char *describe(const void *object) {
+    const struct signal *signal = object;
+    uint64_t signals = runloop__catcher_wanted(signal->catcher);
+    return runloop__describe_signals(signals, runloop__signals_caught(signals));
+}
+
 static const struct object_class signal_class = {
-    .kind = OBJECT_SIGNAL, .ready = ready, .invalidated = invalidated, .free = free_signal};
+    .kind = OBJECT_SIGNAL,
+    .ready = ready,
+    .schedule = schedule,
+    .cancel = cancel,
+    .invalidated = invalidated,
+    .describe = describe,
+    .free = free_signal,
+};
 
 int runloop_signal_create(const runloop_signal_config *config, runloop_signal **out) {
     if (!config || !out || !runloop__signal_can_be_caught(config->number))
@@ -89,6 +114,7 @@ int runloop_signal_create(const runloop_signal_config *config, runloop_signal **
     signal->number = config->number;
     signal->receive = config->receive;
     signal->catcher = catcher;
+    runloop__sentry_begin();
     *out = signal->object.source;
     return 0;
 }

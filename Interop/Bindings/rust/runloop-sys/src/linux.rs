@@ -730,6 +730,7 @@ pub struct runloop_shutdown_config {
     pub numbers: *const i32,
     pub count: usize,
     pub limit_ns: i64,
+    pub force: bool,
 }
 extern "C" {
     pub fn runloop_shutdown_create(
