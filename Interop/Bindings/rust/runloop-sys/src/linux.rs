@@ -749,7 +749,11 @@ extern "C" {
 }
 extern "C" {
     pub fn runloop_shutdown_hold(shutdown: *mut runloop_shutdown) -> ::std::os::raw::c_int;
+}
+extern "C" {
     pub fn runloop_shutdown_resume(shutdown: *mut runloop_shutdown) -> ::std::os::raw::c_int;
+}
+extern "C" {
     pub fn runloop_shutdown_get_signal(shutdown: *mut runloop_shutdown) -> i32;
 }
 pub type runloop_signal = runloop_source;
