@@ -170,7 +170,8 @@ CF_EXPORT const CFNullRef kCFNull;
 
 //===-- allocators -------------------------------------------------------===//
 
-/// All memory comes from malloc, whichever of these is passed. There is no CFAllocatorCreate.
+/// What objects are made of comes from malloc, whichever of these is passed, or one that was created. What is used of an allocator is that it frees
+/// what a program gives away (the deallocators of data and strings), and what is asked of it directly.
 CF_EXPORT const CFAllocatorRef kCFAllocatorDefault;
 CF_EXPORT const CFAllocatorRef kCFAllocatorSystemDefault;
 CF_EXPORT const CFAllocatorRef kCFAllocatorMalloc;
@@ -178,6 +179,29 @@ CF_EXPORT const CFAllocatorRef kCFAllocatorMallocZone;
 CF_EXPORT const CFAllocatorRef kCFAllocatorNull;
 CF_EXPORT const CFAllocatorRef kCFAllocatorUseContext;
 
+typedef const void *(*CFAllocatorRetainCallBack)(const void *info);
+typedef void (*CFAllocatorReleaseCallBack)(const void *info);
+typedef CFStringRef (*CFAllocatorCopyDescriptionCallBack)(const void *info);
+typedef void *(*CFAllocatorAllocateCallBack)(CFIndex allocSize, CFOptionFlags hint, void *info);
+typedef void *(*CFAllocatorReallocateCallBack)(void *ptr, CFIndex newsize, CFOptionFlags hint, void *info);
+typedef void (*CFAllocatorDeallocateCallBack)(void *ptr, void *info);
+typedef CFIndex (*CFAllocatorPreferredSizeCallBack)(CFIndex size, CFOptionFlags hint, void *info);
+typedef struct {
+    CFIndex version;
+    void *info;
+    CFAllocatorRetainCallBack retain;
+    CFAllocatorReleaseCallBack release;
+    CFAllocatorCopyDescriptionCallBack copyDescription;
+    CFAllocatorAllocateCallBack allocate;
+    CFAllocatorReallocateCallBack reallocate;
+    CFAllocatorDeallocateCallBack deallocate;
+    CFAllocatorPreferredSizeCallBack preferredSize;
+} CFAllocatorContext;
+
+/// The context is copied. A function that it lacks does nothing. The object itself comes from malloc.
+CF_EXPORT CFAllocatorRef CFAllocatorCreate(CFAllocatorRef allocator, CFAllocatorContext *context);
+/// All zeros for those above.
+CF_EXPORT void CFAllocatorGetContext(CFAllocatorRef allocator, CFAllocatorContext *context);
 CF_EXPORT CFTypeID CFAllocatorGetTypeID(void);
 CF_EXPORT CFAllocatorRef CFAllocatorGetDefault(void);
 CF_EXPORT void *CFAllocatorAllocate(CFAllocatorRef allocator, CFIndex size, CFOptionFlags hint);

@@ -47,7 +47,6 @@ typedef struct __CFBag *CFMutableBagRef;
 typedef struct __CFBinaryHeap *CFBinaryHeapRef;
 typedef const struct __CFBitVector *CFBitVectorRef;
 typedef struct __CFBitVector *CFMutableBitVectorRef;
-typedef const struct __CFBoolean *CFBooleanRef;
 typedef struct __CFBundle *CFBundleRef;
 typedef struct __CFCalendar *CFCalendarRef;
 typedef const struct __CFCharacterSet *CFCharacterSetRef;
@@ -118,7 +117,7 @@ CFNotificationCenterGetDarwinNotifyCenter, CFNotificationCenterGetDistributedCen
 
 // Memory.
 CF_MISSING("all memory of runloop-cf comes from malloc, and there are no autorelease pools")
-CFAllocatorCreate, CFAllocatorGetContext, CFAllocatorSetDefault, CFAutorelease;
+CFAllocatorSetDefault, CFAutorelease;
 
 // Parts of dates.
 CF_MISSING("runloop-cf has dates, but no calendars, time zones and locales")
@@ -258,16 +257,14 @@ CFMessagePortCreateLocal, CFMessagePortCreateRemote, CFMessagePortCreateRunLoopS
     CFMessagePortIsRemote, CFMessagePortIsValid, CFMessagePortSendRequest, CFMessagePortSetDispatchQueue,
     CFMessagePortSetInvalidationCallBack, CFMessagePortSetName;
 
-// Numbers and truth values.
+// Numbers.
 CF_MISSING("runloop-cf has no numbers")
-CFBooleanGetTypeID, CFBooleanGetValue, CFNumberCompare, CFNumberCreate, CFNumberFormatterCopyProperty,
+CFNumberCompare, CFNumberCreate, CFNumberFormatterCopyProperty,
     CFNumberFormatterCreate, CFNumberFormatterCreateNumberFromString, CFNumberFormatterCreateStringWithNumber,
     CFNumberFormatterCreateStringWithValue, CFNumberFormatterGetDecimalInfoForCurrencyCode, CFNumberFormatterGetFormat,
     CFNumberFormatterGetLocale, CFNumberFormatterGetStyle, CFNumberFormatterGetTypeID,
     CFNumberFormatterGetValueFromString, CFNumberFormatterSetFormat, CFNumberFormatterSetProperty, CFNumberGetByteSize,
     CFNumberGetType, CFNumberGetTypeID, CFNumberGetValue, CFNumberIsFloatType;
-CF_MISSING_CONSTANTS("runloop-cf has no numbers")
-kCFBooleanFalse, kCFBooleanTrue;
 
 // Plug-ins.
 CF_MISSING("runloop-cf has no plug-ins")

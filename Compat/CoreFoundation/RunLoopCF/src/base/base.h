@@ -14,6 +14,7 @@
 #include <CoreFoundation/CFDate.h>
 #include <CoreFoundation/CFFileDescriptor.h>
 #include <CoreFoundation/CFNotificationCenter.h>
+#include <CoreFoundation/CFNumber.h>
 #include <CoreFoundation/CFPriv.h>
 #include <CoreFoundation/CFRunLoop.h>
 #include <CoreFoundation/CFSet.h>
@@ -43,6 +44,7 @@ enum cf_type {
     CF_TYPE_DATA,
     CF_TYPE_SOCKET,
     CF_TYPE_NOTIFICATION_CENTER,
+    CF_TYPE_BOOLEAN,
     CF_TYPE_COUNT
 };
 

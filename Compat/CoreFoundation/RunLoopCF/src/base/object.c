@@ -19,6 +19,7 @@ static const char *const names[CF_TYPE_COUNT] = {
     [CF_TYPE_DATA] = "CFData",
     [CF_TYPE_SOCKET] = "CFSocket",
     [CF_TYPE_NOTIFICATION_CENTER] = "CFNotificationCenter",
+    [CF_TYPE_BOOLEAN] = "CFBoolean",
 };
 
 double kCFCoreFoundationVersionNumber = 1338.0;

@@ -6,7 +6,8 @@ struct __CFData {
     struct cf_object object;
     UInt8 *bytes; ///< NULL if nothing was stored yet
     CFIndex length, capacity;
-    bool is_mutable, is_borrowed;
+    bool is_mutable;
+    CFAllocatorRef deallocator; ///< of the bytes, retained; NULL: free
 };
 
 CFTypeID CFDataGetTypeID(void) {
@@ -15,8 +16,8 @@ CFTypeID CFDataGetTypeID(void) {
 
 static void finalize(CFTypeRef object) {
     struct __CFData *data = (struct __CFData *)(uintptr_t)object;
-    if (!data->is_borrowed)
-        free(data->bytes);
+    CFAllocatorDeallocate(data->deallocator, data->bytes);
+    CFRelease(data->deallocator);
     free(data);
 }
 
@@ -71,7 +72,7 @@ CFDataRef CFDataCreateWithBytesNoCopy(CFAllocatorRef allocator, const UInt8 *byt
         return NULL;
     data->bytes = (UInt8 *)(uintptr_t)bytes;
     data->length = length;
-    data->is_borrowed = bytesDeallocator == kCFAllocatorNull;
+    data->deallocator = CFRetain(bytesDeallocator);
     return data;
 }
 
@@ -79,7 +80,7 @@ CFDataRef CFDataCreateCopy(CFAllocatorRef allocator, CFDataRef theData) {
     if (!CF_IS(theData, CF_TYPE_DATA))
         return NULL;
     // The bytes of a borrower may go away before the copy does.
-    if (!theData->is_mutable && !theData->is_borrowed)
+    if (!theData->is_mutable && theData->deallocator != kCFAllocatorNull)
         return CFRetain(theData);
     return CFDataCreate(allocator, theData->bytes, theData->length);
 }
