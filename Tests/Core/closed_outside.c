@@ -376,3 +376,109 @@ TEST("R121 a timer's descriptor is given up for a set that is to be made anew wh
     restore_descriptors();
     expect_loop_works();
 }
+
+//===-- a number that was closed and used again ----------------------------------------------------------------------===//
+
+static void take_byte(runloop_source *source, runloop_readiness reasons, void *count) {
+    (void)reasons;
+    char byte;
+    if (read(runloop_source_get_descriptor(source), &byte, 1) == 1)
+        ++*(int *)count;
+}
+
+static runloop_source *add_reader(int descriptor, int *count) {
+    const runloop_descriptor_config config = {
+        .descriptor = descriptor, .events = RUNLOOP_READABLE, .ready = take_byte, .context.info = count};
+    runloop_source *source = NULL;
+    REQUIRE(runloop_descriptor_source_create(&config, &source) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), source, MODE) == 0);
+    return source;
+}
+
+/// What a pipe with the descriptor's number gets from now on goes to the new source alone.
+static void expect_new_alone(const int *old, const int *new, int writer) {
+    int old_before = *old, new_before = *new;
+    for (int i = 0; i < 100; i++) {
+        REQUIRE(write(writer, "x", 1) == 1);
+        handle_one(MODE);
+    }
+    EXPECT_EQ(*old - old_before, 0);
+    EXPECT_EQ(*new - new_before, 100);
+}
+
+/// The second pipe's end gets the number of the first one's. false: a duplicate of that stays open.
+static void reuse_number(int first[2], int second[2], bool closes_it) {
+    make_pipe(second);
+    if (!closes_it)
+        REQUIRE(dup(first[0]) >= 0);
+    REQUIRE(dup2(second[0], first[0]) == first[0]);
+    close(second[0]);
+}
+
+TEST("R73 a source whose descriptor was closed is not called for another file with the same number") {
+    for (int i = 0; i < 2; i++) {
+        int first[2], second[2], old = 0, new = 0;
+        make_pipe(first);
+        runloop_source *older = add_reader(first[0], &old);
+        REQUIRE(write(first[1], "x", 1) == 1);
+        handle_one(MODE);
+        EXPECT_EQ(old, 1);
+        reuse_number(first, second, i == 0);
+        runloop_source *newer = add_reader(first[0], &new);
+        expect_new_alone(&old, &new, second[1]);
+        // The first file, if it is still open, has nobody by its former number.
+        REQUIRE(i == 0 || write(first[1], "x", 1) == 1);
+        poll_mode(MODE);
+        EXPECT_EQ(old, 1);
+        // What the older one has of its own still comes.
+        EXPECT_EQ(runloop_source_signal(older), 0);
+        poll_mode(MODE);
+        runloop_source_invalidate(older);
+        expect_new_alone(&old, &new, second[1]);
+        runloop_source_invalidate(newer);
+        EXPECT(runloop_mode_is_empty(runloop_current(), MODE));
+        runloop_source_release(older);
+        runloop_source_release(newer);
+        close(first[0]);
+        close(first[1]);
+        close(second[1]);
+    }
+}
+
+TEST("R73 a source whose descriptor was closed is not called after it was paused or masked, nor by a new set") {
+    int first[2], second[2], old = 0, new = 0;
+    make_pipe(first);
+    runloop_source *older = add_reader(first[0], &old);
+    poll_mode(MODE);
+    reuse_number(first, second, true);
+    REQUIRE(write(second[1], "x", 1) == 1);
+    EXPECT_EQ(runloop_source_set_events(older, RUNLOOP_WRITABLE), -EBADF);
+    EXPECT_EQ(runloop_source_set_events(older, RUNLOOP_READABLE), 0);
+    for (int i = 0; i < 70; i++)
+        poll_mode(MODE);
+    EXPECT_EQ(old, 0);
+    runloop_source *newer = add_reader(first[0], &new);
+    handle_one(MODE);
+    EXPECT_EQ(new, 1);
+    expect_new_alone(&old, &new, second[1]);
+    runloop_source_release(newer);
+    runloop_source_release(older);
+}
+
+TEST("R73 two sources of a number that was used again twice are both told nothing of the third file") {
+    int pipes[3][2], counts[3] = {0};
+    make_pipe(pipes[0]);
+    runloop_source *sources[3] = {add_reader(pipes[0][0], &counts[0])};
+    for (int i = 1; i < 3; i++) {
+        reuse_number(pipes[0], pipes[i], true);
+        sources[i] = add_reader(pipes[0][0], &counts[i]);
+        expect_new_alone(&counts[i - 1], &counts[i], pipes[i][1]);
+    }
+    EXPECT_EQ(counts[0], 0);
+    runloop_source_invalidate(sources[2]);
+    runloop_source_invalidate(sources[0]);
+    runloop_source_invalidate(sources[1]);
+    EXPECT(runloop_mode_is_empty(runloop_current(), MODE));
+    for (int i = 0; i < 3; i++)
+        runloop_source_release(sources[i]);
+}

@@ -181,10 +181,10 @@ static void write_to(unsigned place) {
     pthread_mutex_unlock(&place_locks[place]);
 }
 
-/// The error of a loop that has ended, or of a source that has been invalidated.
+/// The error of a loop that has ended, of a source that has been invalidated, or of one whose number stands for another file.
 static void expect_fair(int result) {
-    EXPECT(result == 0 || result == -ESHUTDOWN || result == -EINVAL);
-    if (result != 0 && result != -ESHUTDOWN && result != -EINVAL)
+    EXPECT(result == 0 || result == -ESHUTDOWN || result == -EINVAL || result == -EBADF);
+    if (result != 0 && result != -ESHUTDOWN && result != -EINVAL && result != -EBADF)
         fprintf(stderr, "    %d\n", result);
 }
 

@@ -111,6 +111,7 @@ enum runloop__diagnostic {
     RUNLOOP__NEVER_RUN,        ///< Items are in a loop that nobody runs.
     RUNLOOP__JOB_BLOCKS,       ///< A job keeps the main loop.
     RUNLOOP__NO_EXECUTORS,     ///< The Swift runtime does not take our executors.
+    RUNLOOP__CLOSED_TOO_EARLY, ///< A descriptor was closed while a source watched it.
     RUNLOOP__DIAGNOSTICS,      ///< How many there are.
 };
 /// Is it still to be written: diagnostics are enabled, and it was not written before?

@@ -65,7 +65,8 @@ extension RunLoop {
         /// The closure is called, one descriptor per iteration (R43), as long as a requested condition holds: it reads or writes
         /// until the condition no longer holds. The descriptor should be non-blocking: if another reader took the input, the
         /// closure may be called once for nothing. The loop never closes the descriptor; remove or invalidate the source before
-        /// you close it (R73).
+        /// you close it (R73). If its number is another file by then, a source that was not removed is not called for that once the
+        /// kernel has told the loop, and a diagnostic says so.
         ///
         /// - Parameters:
         ///   - fileDescriptor: −1 makes a source that is called for a signal and its deadline alone, and that keeps its modes from being

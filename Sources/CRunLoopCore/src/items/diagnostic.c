@@ -50,6 +50,18 @@ void runloop__diagnostic_write(enum runloop__diagnostic diagnostic, const char *
         write_note(text);
 }
 
+void runloop__note_closed(int descriptor) {
+    char text[300];
+    if (!runloop__diagnostic_is_due(RUNLOOP__CLOSED_TOO_EARLY))
+        return;
+    snprintf(text, sizeof text,
+             "The descriptor %d was closed while a source watched it, and its number stands for another file. That "
+             "source is not "
+             "called for it any more. Remove or invalidate a source first, and then close its descriptor.",
+             descriptor);
+    runloop__diagnostic_write(RUNLOOP__CLOSED_TOO_EARLY, text);
+}
+
 //===-- runs in modes that don't exist -------------------------------------------------------------------------------===//
 #ifdef RUNLOOP_DEBUG
 

@@ -167,6 +167,8 @@ bool runloop__signals_dispatch(runloop *loop, struct mode *mode, bool only_first
 struct registration {
     struct list masked GUARDED;                ///< among those that are; epoll was asked for less than its sources want
     struct source_attachment *sources GUARDED; ///< in the order in which they are called
+    /// The first of those at the end whose file was closed, while the number stands for another one: they are not called for that.
+    struct source_attachment *retired GUARDED;
     int descriptor GUARDED;
     uint32_t generation GUARDED; ///< distinguishes its reports from those of earlier registrations of the number
     uint16_t registered GUARDED; ///< what epoll was asked for, in 16 bits
@@ -202,8 +204,6 @@ HOLDS_LOCK void runloop__registrations_report(runloop *loop, const poller_event 
 /// The thread, without the lock. The same for what is ready now. How many events there were, or a negative errno.
 int runloop__registrations_poll(runloop *loop);
 void runloop__registrations_free(runloop *loop);
-/// Is the descriptor an eventfd, a timerfd or the like, whose 8 bytes the loop may read?
-bool runloop__is_counter(int descriptor);
 
 /// When a sleep until `wake_ns` must end to ask the kernel again for what it refused to watch. Not so in a time that jumps over sleeps.
 HOLDS_LOCK static inline int64_t registrations_retry(const runloop *loop, int64_t wake_ns) {
@@ -335,6 +335,8 @@ static inline bool tasks_may_wait(const runloop *loop) {
 
 //===-- diagnostics (diagnostic.c; the others are in runloop_overlay.h) ----------------------------------------------===//
 
+/// A number of a source was closed, and stands for another file: reports that, once.
+void runloop__note_closed(int descriptor);
 /// The thread. A run was asked for in a mode that the loop doesn't have, or in none: reports that, once for each name, if other modes have items.
 #ifdef RUNLOOP_DEBUG
 void runloop__note_unknown_mode(runloop *loop, const char *name);

@@ -12,7 +12,6 @@
 
 #ifdef __linux__
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include "items/items.h"
 
@@ -24,7 +23,8 @@ HOLDS_LOCK static const struct source_attachment *next_of(const struct source_at
 
 uint32_t runloop__registration_asked(const struct registration *registration, const struct mode *mode) {
     uint32_t mask = 0;
-    for (const struct source_attachment *place = registration->sources; place; place = next_of(place)) {
+    const struct source_attachment *place = registration->sources;
+    for (; place != registration->retired; place = next_of(place)) {
         if (!mode || membership_find(&place->attachment, mode))
             mask |= events_of(place->source);
     }
@@ -37,18 +37,11 @@ static inline uint32_t concern(uint32_t events, const runloop_source *source) {
     return wanted ? events & (wanted | UNASKED) : 0;
 }
 
-bool runloop__is_counter(int descriptor) {
-    // Such a file has no type, and must not block.
-    struct stat status;
-    int flags = fcntl(descriptor, F_GETFL);
-    return fstat(descriptor, &status) == 0 && (status.st_mode & S_IFMT) == 0 && flags >= 0 && (flags & O_NONBLOCK);
-}
-
 HOLDS_LOCK static bool has_counter(const struct registration *registration) {
     const struct source_attachment *place = registration->sources;
-    while (place && !place->source->is_counter)
+    while (place != registration->retired && !place->source->is_counter)
         place = next_of(place);
-    return place;
+    return place != registration->retired;
 }
 
 //===-- the poller's set ---------------------------------------------------------------------------------------------===//
@@ -59,6 +52,38 @@ HOLDS_LOCK static void note_stale(runloop *loop) {
     news_note(loop);
 }
 
+/// What was reported of a file is over; a signal and a deadline are the source's own.
+HOLDS_LOCK static void keep_reasons(runloop *loop, struct news *news, uint32_t kept) {
+    kept |= news->reasons & OWN_REASONS;
+    if (news->reasons && !kept)
+        ready_remove(loop, news);
+    else if (kept)
+        news->reasons = kept | (news->reasons & IS_ASIDE);
+}
+
+/// The number was closed, or stands for another file, which the sources have not asked for: all but one that joins just now.
+HOLDS_LOCK static COLD void retire_sources(runloop *loop, struct registration *registration,
+                                           struct source_attachment *joining) {
+    note_stale(loop);
+    registration->in_set = false;
+    registration->registered = 0;
+    struct source_attachment *retired = registration->sources;
+    if (joining) {
+        struct source_attachment **link = &registration->sources;
+        while (*link != joining)
+            link = &(*link)->next_registered;
+        *link = joining->next_registered;
+        retired = registration->sources;
+        joining->next_registered = retired;
+        registration->sources = joining;
+    }
+    registration->retired = retired;
+    for (struct source_attachment *place = retired; place; place = place->next_registered)
+        keep_reasons(loop, &place->news, 0);
+    if (retired)
+        runloop__note_closed(registration->descriptor);
+}
+
 HOLDS_LOCK static int control(runloop *loop, const struct registration *registration, int operation, uint32_t mask) {
     // A call-out may have forked, and the parent goes on with the set.
     if (is_from_parent_process(loop))
@@ -67,7 +92,8 @@ HOLDS_LOCK static int control(runloop *loop, const struct registration *registra
     return runloop__poller_watch(&loop->poller, operation, registration->descriptor, tag, mask);
 }
 
-HOLDS_LOCK static int watch(runloop *loop, struct registration *registration, uint32_t mask) {
+HOLDS_LOCK static int watch(runloop *loop, struct registration *registration, uint32_t mask,
+                            struct source_attachment *joining) {
     // What comes back may be another file: no byte of that is to be read as a counter's.
     if (!registration->in_set && registration->was_in_set && has_counter(registration) &&
         !runloop__is_counter(registration->descriptor))
@@ -75,8 +101,9 @@ HOLDS_LOCK static int watch(runloop *loop, struct registration *registration, ui
     int error = control(loop, registration, registration->in_set ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, mask);
     if (error == -ENOENT && registration->in_set) {
         // The number was closed and stands for another file now.
-        note_stale(loop);
-        error = control(loop, registration, EPOLL_CTL_ADD, mask);
+        retire_sources(loop, registration, joining);
+        mask = joining ? events_of(joining->source) : 0;
+        error = mask ? control(loop, registration, EPOLL_CTL_ADD, mask) : -EBADF;
     }
     // The number stands again for a file that nobody could take out of the set: that entry becomes this registration's. What else may be
     // watched under a number that sources come with is the main queue.
@@ -91,13 +118,17 @@ HOLDS_LOCK static int watch(runloop *loop, struct registration *registration, ui
 }
 
 /// Asks epoll for all that the sources want.
-int runloop__registration_unmask(runloop *loop, struct registration *registration) {
+HOLDS_LOCK static int unmask(runloop *loop, struct registration *registration, struct source_attachment *joining) {
     uint32_t mask = runloop__registration_asked(registration, NULL);
-    int error = mask ? watch(loop, registration, mask) : 0;
+    int error = mask ? watch(loop, registration, mask, joining) : 0;
     if (error)
         return error;
     list_remove(&registration->masked);
     return 0;
+}
+
+int runloop__registration_unmask(runloop *loop, struct registration *registration) {
+    return unmask(loop, registration, NULL);
 }
 
 /// Out of the set, where even an empty mask reports hang-ups. Negative errno if the descriptor was closed.
@@ -139,11 +170,7 @@ int runloop__registration_update(runloop *loop, struct source_attachment *place)
     struct news *news = &place->news;
     int error = update_mask(loop, registration_find(loop, place->source->descriptor));
     // What the source does not ask for now may be over when it does again: the kernel will say.
-    uint32_t kept = concern(news->reasons, place->source) | (news->reasons & OWN_REASONS);
-    if (news->reasons && !kept)
-        ready_remove(loop, news);
-    else if (kept)
-        news->reasons = kept | (news->reasons & IS_ASIDE);
+    keep_reasons(loop, news, concern(news->reasons, place->source));
     return error;
 }
 
@@ -155,7 +182,7 @@ static bool may_be_granted(int error) {
 HOLDS_LOCK static void put_back(runloop *loop, struct registration *registration) {
     if (registration->in_set || !registration->registered)
         return;
-    int error = watch(loop, registration, registration->registered);
+    int error = watch(loop, registration, registration->registered, NULL);
     if (may_be_granted(error))
         loop->registrations.some_are_left_out = true;
 }
@@ -176,9 +203,21 @@ HOLDS_LOCK static void put_all_back(runloop *loop, bool set_is_new) {
     }
 }
 
+/// The old set still knows which numbers stand for other files by now; the new one would take those.
+HOLDS_LOCK static void retire_closed(runloop *loop) {
+    const struct registrations *all = &loop->registrations;
+    for (uint32_t i = 0; i < all->capacity; i++) {
+        struct registration *registration = all->by_descriptor[i];
+        if (registration && registration->in_set &&
+            control(loop, registration, EPOLL_CTL_MOD, registration->registered) == -ENOENT)
+            retire_sources(loop, registration, NULL);
+    }
+}
+
 /// Makes the set anew, with all that is in it but the stale entries. When descriptors have run out it is tried again later.
 HOLDS_LOCK static void rebuild(runloop *loop) {
     struct registrations *all = &loop->registrations;
+    retire_closed(loop);
     int error = runloop__poller_reopen(&loop->poller);
     // Its timer may be gone, or out of the set.
     loop->armed_ns = RUNLOOP_NEVER;
@@ -203,8 +242,7 @@ void runloop__registrations_restore(runloop *loop) {
 HOLDS_LOCK static COLD bool is_dead(runloop *loop, struct registration *registration) {
     if (!registration->in_set || !control(loop, registration, EPOLL_CTL_MOD, registration->registered))
         return false;
-    registration->in_set = false;
-    note_stale(loop);
+    retire_sources(loop, registration, NULL);
     return true;
 }
 
@@ -220,7 +258,8 @@ HOLDS_LOCK static inline void report(runloop *loop, struct registration *registr
     events &= registration->registered | UNASKED;
     if (!events || (++registration->reports % REPORTS_BETWEEN_CHECKS == 0 && is_dead(loop, registration)))
         return;
-    for (struct source_attachment *place = registration->sources; place; place = place->next_registered) {
+    struct source_attachment *place = registration->sources;
+    for (; place != registration->retired; place = place->next_registered) {
         uint32_t reasons = concern(events, place->source);
         if (reasons)
             ready_add(loop, &place->news, reasons);
@@ -303,6 +342,8 @@ HOLDS_LOCK static void unlink_source(struct registration *registration, struct s
     while (*link != place)
         link = &(*link)->next_registered;
     *link = place->next_registered;
+    if (registration->retired == place)
+        registration->retired = place->next_registered;
     place->next_registered = NULL;
 }
 
@@ -323,12 +364,12 @@ int runloop__registration_join(runloop *loop, struct source_attachment *place) {
     if (error)
         return error;
     struct source_attachment **link = &registration->sources;
-    while (*link && (*link)->source->item.order <= place->source->item.order)
+    while (*link != registration->retired && (*link)->source->item.order <= place->source->item.order)
         link = &(*link)->next_registered;
     place->next_registered = *link;
     *link = place;
     // Asked even if the mask is the same: if the number was closed and opened anew, epoll doesn't know the new file yet.
-    error = runloop__registration_unmask(loop, registration);
+    error = unmask(loop, registration, place);
     if (error) {
         unlink_source(registration, place);
         if (!registration->sources)

@@ -28,6 +28,9 @@ typedef struct epoll_event poller_event;
 /// How many events one wait fetches. Twice as many gained nothing in measurements, one at a time cost 40 %.
 enum { POLLER_BATCH = 64 };
 
+/// Is the descriptor an eventfd, a timerfd or the like, whose 8 bytes the loop may read?
+bool runloop__is_counter(int descriptor);
+
 /// Each answers 0 or a negative errno, unless its comment says otherwise.
 int runloop__poller_open(struct poller *poller);
 /// Puts an empty set in place of the old one, under the same number if that still is a set: the caller watches everything anew.

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -57,6 +58,13 @@ void runloop__poller_close(struct poller *poller) {
     close_descriptor(poller->timer);
     close_descriptor(poller->outer);
     poller->set = poller->waker = poller->timer = poller->outer = -1;
+}
+
+bool runloop__is_counter(int descriptor) {
+    // Such a file has no type, and must not block.
+    struct stat status;
+    int flags = fcntl(descriptor, F_GETFL);
+    return fstat(descriptor, &status) == 0 && (status.st_mode & S_IFMT) == 0 && flags >= 0 && (flags & O_NONBLOCK);
 }
 
 static int make_outer(struct poller *poller) {

@@ -216,6 +216,8 @@ HOLDS_LOCK static bool go_on(struct connect *connect, runloop_readiness reasons,
 
 static void report(struct connect *connect) {
     runloop_source_invalidate(connect->object.source);
+    runloop_source_set_events(connect->object.source,
+                              0); // A thread that still invalidates it names no descriptor of the client's.
     // What the client does at the end of a mode may have forked.
     if (object_is_inherited(&connect->object))
         return;
