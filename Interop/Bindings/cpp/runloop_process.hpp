@@ -88,10 +88,10 @@ struct child_options {
     std::vector<std::string> arguments; ///< As of main: at least one.
     /// "NAME=value". Without a value: the parent's.
     std::optional<std::vector<std::string>> environment{};
-    std::string program{};                       ///< The file that is executed; empty: the first argument.
-    bool searches = true;                        ///< In the parent's PATH, if the program has no slash.
-    std::string directory{};                     ///< The working directory; empty: the parent's.
-    int group = RUNLOOP_CHILD_PARENTS_GROUP;     ///< Or a number, RUNLOOP_CHILD_NEW_GROUP, RUNLOOP_CHILD_NEW_SESSION.
+    std::string program{};                   ///< The file that is executed; empty: the first argument.
+    bool searches = true;                    ///< In the parent's PATH, if the program has no slash.
+    std::string directory{};                 ///< The working directory; empty: the parent's.
+    int group = RUNLOOP_CHILD_PARENTS_GROUP; ///< Or a number, RUNLOOP_CHILD_NEW_GROUP, RUNLOOP_CHILD_NEW_SESSION.
     /// What becomes its controlling terminal, in a new session; in another group of its own, the terminal of the parent's session whose
     /// foreground it has until its end; -1: none.
     int terminal = -1;

@@ -91,6 +91,7 @@ typedef struct runloop_child_start_config {
 /// reading the program from its file system takes; other threads go on. The object is in no loop yet, so the caller adds it to one, by
 /// which the child is reaped. No handler of pthread_atfork is called. Other threads do not change the environment meanwhile.
 ///
+/// A new terminal comes from /dev/ptmx, and what can't be opened there is the error of that.
 /// After an error there is no child, none to be reaped, and no descriptor. O(what the child has), independent of how much memory the parent has, and
 /// of how many descriptors from Linux 5.9 on.
 /// Errors: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENAMETOOLONG: what execve says of `program`, -EACCES also of a directory, and what chdir
@@ -101,7 +102,7 @@ typedef struct runloop_child_start_config {
 /// number becomes something else; -ENOMEM; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox refuses waitid of a pidfd; -EINVAL: no
 /// arguments, a number that is listed twice or is negative, a pipe without `parent_end`, what is the same as something that is neither listed
 /// nor 0, 1 or 2, or is itself the same as another, a second terminal, one in another group than a new session's, SIGKILL or SIGSTOP among
-/// the signals that are ignored, or `pid` or `pidfd` in `child`; for a new terminal, also what opening /dev/ptmx says.
+/// the signals that are ignored, or `pid` or `pidfd` in `child`.
 RUNLOOP_EXPORT int runloop_child_start(const runloop_child_start_config *config, runloop_child **out);
 
 /// Changes the size of a terminal, by a descriptor of either side. The processes in its foreground are sent SIGWINCH if it is another one. O(1).

@@ -74,9 +74,9 @@ typedef struct runloop_command_config {
 } runloop_command_config;
 
 /// Starts a program, and makes the object for it, in no loop yet: the program runs, and is fed, read and reaped when the object is in a mode that
-/// runs. Any thread. The thread sleeps until the program is executed, as by runloop_child_start. O(input, and what the child has).
-/// Errors: those of runloop_child_start, with what they are about in `start.failed`; then there is no child. -EINVAL also for a negative time,
-/// and for `input_count` without an input; -ENOSPC.
+/// runs. Any thread. The thread sleeps until the program is executed, as by runloop_child_start. After an error there is no child, and what it
+/// is about is in `start.failed`. O(input, and what the child has).
+/// Errors: those of runloop_child_start; -EINVAL: also a negative time, and `input_count` without an input; -ENOSPC.
 RUNLOOP_EXPORT int runloop_command_create(const runloop_command_config *config, runloop_command **out);
 
 /// The number of the process. O(1).

@@ -81,7 +81,9 @@ TEST("a child that can't be started is an error with its path, and leaves nothin
 }
 
 TEST("what a child can't be given is an error with its name") {
-    EXPECT_STRING(error_of([&] { (void)child::start(child_options{{"echo", std::string("a\0b", 3)}}, [] {}); }),
+    EXPECT_STRING(error_of([&] {
+                      (void)child::start(child_options{{"echo", std::string("a\0b", 3)}}, [] {});
+                  }),
                   "22 argument 1 has a null: Invalid argument");
     EXPECT_STRING(error_of([&] { (void)child::start(child_options{}, [] {}); }),
                   "22 runloop_child_start: no arguments: Invalid argument");

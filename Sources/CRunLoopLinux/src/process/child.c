@@ -126,7 +126,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         child->exited(child->object.source, &exit, child->object.context.info);
 }
 
-static void free_child(void *info) {
+UNCHECKED static void free_child(void *info) {
     struct child *child = info;
     // Of a process that goes on nobody gives it back.
     if (child->foreground.terminal >= 0)
@@ -151,7 +151,7 @@ static int open_pidfd(const runloop_child_config *config) {
     return result;
 }
 
-int runloop__child_make(const runloop_child_config *config, int pidfd, runloop_child **out) {
+UNCHECKED int runloop__child_make(const runloop_child_config *config, int pidfd, runloop_child **out) {
     const struct object_config object = {
         .context = config->context, .cancel = config->cancel, .descriptor = pidfd, .class = &child_class};
     int result;
@@ -168,7 +168,7 @@ int runloop__child_make(const runloop_child_config *config, int pidfd, runloop_c
     return 0;
 }
 
-void runloop__child_begin(runloop_child *source, const struct process *process) {
+UNCHECKED void runloop__child_begin(runloop_child *source, const struct process *process) {
     struct child *child = child_of(source);
     child->pid = process->pid;
     child->foreground = process->foreground;

@@ -259,8 +259,8 @@ CFMessagePortCreateLocal, CFMessagePortCreateRemote, CFMessagePortCreateRunLoopS
 
 // Numbers.
 CF_MISSING("runloop-cf has no numbers")
-CFNumberCompare, CFNumberCreate, CFNumberFormatterCopyProperty,
-    CFNumberFormatterCreate, CFNumberFormatterCreateNumberFromString, CFNumberFormatterCreateStringWithNumber,
+CFNumberCompare, CFNumberCreate, CFNumberFormatterCopyProperty, CFNumberFormatterCreate,
+    CFNumberFormatterCreateNumberFromString, CFNumberFormatterCreateStringWithNumber,
     CFNumberFormatterCreateStringWithValue, CFNumberFormatterGetDecimalInfoForCurrencyCode, CFNumberFormatterGetFormat,
     CFNumberFormatterGetLocale, CFNumberFormatterGetStyle, CFNumberFormatterGetTypeID,
     CFNumberFormatterGetValueFromString, CFNumberFormatterSetFormat, CFNumberFormatterSetProperty, CFNumberGetByteSize,

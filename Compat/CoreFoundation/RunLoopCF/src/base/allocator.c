@@ -21,8 +21,7 @@ static CFStringRef describe(CFTypeRef object) {
 }
 
 static const struct cf_class class = {.type = CF_TYPE_ALLOCATOR, .finalize = finalize};
-static const struct cf_class described_class = {
-    .type = CF_TYPE_ALLOCATOR, .finalize = finalize, .describe = describe};
+static const struct cf_class described_class = {.type = CF_TYPE_ALLOCATOR, .finalize = finalize, .describe = describe};
 
 static struct __CFAllocator allocator_system = {.object = {&class, CF_UNCOUNTED}};
 static struct __CFAllocator allocator_malloc = {.object = {&class, CF_UNCOUNTED}};
