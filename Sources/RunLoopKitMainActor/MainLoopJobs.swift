@@ -50,6 +50,7 @@ internal import Synchronization
     /// How many runs of common modes have begun, ever, and how many of them go on; a guest's counts while it iterates.
     private var runs = 0
     private var activeRuns = 0
+    private var activeJobs = 0
 
     /// The default executor, if it is the main loop's. Set when the program is loaded.
     package var defaultExecutor: UnownedTaskExecutor?
@@ -157,6 +158,7 @@ internal import Synchronization
     //===-- running ----------------------------------------------------------------------------------------------===//
 
     private func runBatch() {
+        FoundationInJobs.observation
         isPosted.store(false, ordering: .sequentiallyConsistent)
         // The machine's time, whatever the loop's is: it bounds the use of the processor.
         var now = runloop_get_now_ns(nil)
@@ -200,7 +202,12 @@ internal import Synchronization
         return executors
     }
 
+    /// Is a job being executed? On the loop's thread.
+    var isInJob: Bool { activeJobs > 0 }
+
     private func run(_ job: JobLink) {
+        activeJobs += 1
+        defer { activeJobs -= 1 }
         let listed = TaskList.shared.begin(job)
         defer { if let listed { TaskList.shared.end(listed) } }
         switch job.executor {

@@ -34,5 +34,10 @@ bool runloop_read_words(uintptr_t address, uintptr_t *first, uintptr_t *second);
 void *runloop_foundation_watch(int descriptor, void (*RUNLOOP_EXECUTORS_SENDABLE perform)(void));
 void runloop_foundation_end_watch(void *watch);
 
+/// Has `begun` and `ends` called on the initial thread at the beginning and the end of each run of Foundation's loop there, in common modes. For
+/// ever; once in a program. Does nothing without Foundation.
+void runloop_foundation_observe(void (*RUNLOOP_EXECUTORS_SENDABLE begun)(void),
+                                void (*RUNLOOP_EXECUTORS_SENDABLE ends)(void));
+
 #endif // __linux__
 #endif // RUNLOOP_EXECUTORS_H

@@ -26,12 +26,39 @@ extern void *CFRunLoopGetMain(void) __attribute__((weak));
 extern void *CFRunLoopSourceCreate(const void *allocator, long order, struct context *) __attribute__((weak));
 extern void CFRunLoopAddSource(void *loop, void *source, const void *mode) __attribute__((weak));
 extern void CFRunLoopSourceInvalidate(void *source) __attribute__((weak));
+extern void *CFRunLoopObserverCreate(const void *allocator, unsigned long activities, unsigned char repeats, long order,
+                                     void (*call)(void *, unsigned long, void *), void *context) __attribute__((weak));
+extern void CFRunLoopAddObserver(void *loop, void *observer, const void *mode) __attribute__((weak));
 extern void CFRelease(const void *) __attribute__((weak));
 extern const void *const kCFRunLoopCommonModes __attribute__((weak));
 
 static bool has_foundation(void) {
     return CFRunLoopGetMain && CFRunLoopSourceCreate && CFRunLoopAddSource && CFRunLoopSourceInvalidate && CFRelease &&
            &kCFRunLoopCommonModes;
+}
+
+//===-- its runs -----------------------------------------------------------------------------------------------------===//
+
+/// kCFRunLoopEntry and kCFRunLoopExit
+enum { ENTRY = 1, EXIT = 1 << 7 };
+
+static void (*run_has_begun)(void), (*run_ends)(void);
+
+static void notice_run(void *observer, unsigned long activity, void *info) {
+    (void)observer, (void)info;
+    (activity == ENTRY ? run_has_begun : run_ends)();
+}
+
+void runloop_foundation_observe(void (*begun)(void), void (*ends)(void)) {
+    if (!has_foundation() || !CFRunLoopObserverCreate || !CFRunLoopAddObserver || run_has_begun)
+        return;
+    run_has_begun = begun;
+    run_ends = ends;
+    void *observer = CFRunLoopObserverCreate(NULL, ENTRY | EXIT, 1, 0, notice_run, NULL);
+    if (!observer)
+        return;
+    CFRunLoopAddObserver(CFRunLoopGetMain(), observer, kCFRunLoopCommonModes);
+    CFRelease(observer);
 }
 
 //===-- watching -----------------------------------------------------------------------------------------------------===//

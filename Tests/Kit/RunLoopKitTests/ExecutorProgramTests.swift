@@ -67,7 +67,7 @@ import Testing
 
     @Test(
         "Foundation's loop, waiting as XCTest does: costs nothing, is served in jobs, and is polled without a diagnostic",
-        arguments: ["idle", "nested", "polled"])
+        arguments: ["idle", "nested", "inside", "polled"])
     func waitsInFoundationsLoop(name: String) async throws {
         #expect(
             try await runProgram("foundation-main-program", "\(name) 2>&1")

@@ -16,6 +16,7 @@ import class RunLoopKit.RunLoop
         case "exit-races": addWhileRunsEnd()
         case "idle": waitIdly()
         case "nested": waitInsideJob()
+        case "inside": waitInsideJobOfRun()
         case "polled": pollForWork()
         default: preconditionFailure("There is no such case.")
         }
@@ -152,6 +153,38 @@ private func contextSwitches() -> Int {
         progress.count += 1
     }
     serveFoundation { progress.count < 3 }
+}
+
+/// The same inside a run of ours, which performs the job: other jobs, a sleep, our timers and the main queue are served meanwhile, in a second wait
+/// inside that, too; and afterwards the run goes on.
+@MainActor private func waitInsideJobOfRun() {
+    let progress = Progress()
+    var isOver = false
+    Task {
+        for round in 1...2 {
+            let before = progress.count
+            Task { progress.count += 1 }
+            Task.detached {
+                await MainActor.run { progress.count += 1 }
+                try? await Task.sleep(for: .milliseconds(1))
+                await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
+                await MainActor.run { progress.count += 1 }
+            }
+            RunLoop.main.perform(after: .milliseconds(1)) { Task { @MainActor in progress.count += 1 } }
+            Task {
+                Task { progress.count += 1 }
+                serveFoundation { progress.count < before + 5 }
+            }
+            serveFoundation { progress.count < before + 5 }
+            precondition(progress.count == before + 5, "round \(round)")
+        }
+        isOver = true
+    }
+    let isDone = RunLoop.main.run(mode: .default, until: { isOver }, deadline: .now + .seconds(60))
+    precondition(isDone && progress.count == 10)
+    // Nothing of it is left.
+    Task { progress.count += 1 }
+    serveFoundation { progress.count < 11 }
 }
 
 /// Another loop looks for Foundation's work now and then. Nothing is run inside anything, and no diagnostic says so.
