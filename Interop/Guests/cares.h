@@ -9,7 +9,7 @@
 
 struct cares_guest {
     ares_channel channel;
-    struct pollfd *sockets; ///< What the channel waits for, as it tells it.
+    struct pollfd *sockets; ///< What the channel waits for, as it reports it.
     struct pollfd *checked; ///< From `check` to `dispatch`, and as many.
     int count, checked_count, capacity;
 };

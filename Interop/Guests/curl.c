@@ -1,4 +1,4 @@
-// curl.c — libcurl tells which descriptors and which timeout it waits for whenever that changes. So it needs no foreign source: each
+// curl.c — libcurl reports which descriptors and which timeout it waits for whenever that changes. So it needs no foreign source: each
 // descriptor is a source, and the timeout a timer.
 #include "curl.h"
 
@@ -80,7 +80,7 @@ struct curl_guest *curl_guest_create(const char *mode, void (*done)(struct curl_
 
 void curl_guest_destroy(struct curl_guest *guest) {
     runloop_timer *timer = guest->timer;
-    curl_multi_cleanup(guest->multi); // closes connections that it keeps, and tells of them
+    curl_multi_cleanup(guest->multi); // closes connections that it keeps, and reports them
     runloop_timer_invalidate(timer);  // frees the guest
     runloop_timer_release(timer);
 }

@@ -103,7 +103,7 @@ private enum Strategy {
     /// Who has the turn mostly keeps it.
     case constant
     /// Everybody has a priority of his own, the highest goes on; at a few steps whoever has the turn gets the lowest. A mistake that
-    /// needs so many changes at certain places is found with a probability that can be told (PCT, Burckhardt and others, 2010).
+    /// needs so many changes at certain places is found with a probability that is known (PCT, Burckhardt and others, 2010).
     case priorities(Priorities)
 
     init(_ seed: UInt64) {

@@ -2,7 +2,7 @@
 internal import CRunLoopSimulation
 internal import RunLoopKitTasks
 
-// What is told of a run.
+// The story of a run.
 extension Schedule {
     /// For the story only.
     func tell(_ event: @autoclosure () -> Story.Event) {

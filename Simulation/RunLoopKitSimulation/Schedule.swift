@@ -289,7 +289,7 @@ internal import RunLoopKitTasks
             // An actor's job has no number, and its function is the runtime's.
             let isTask = job.number != 0 && !job.isEndOfSleep
             if isTask { _ = number(of: job.number) }
-            // What it wakes is told.
+            // What it wakes is recorded.
             if story != nil, !job.isEndOfSleep {
                 tell(.job(isTask ? job.place : nil), by: name(of: members[next.member]))
             }

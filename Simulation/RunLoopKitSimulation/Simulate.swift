@@ -10,7 +10,7 @@ public import RunLoopKit
 ///     }
 ///
 /// Each simulation has a thread of its own, which begins and ends with it. The body fails if it throws, or if it waits for something that never
-/// comes. The failure names the seed, tells what happened, and has the shortest journal that was found to fail in the same way;
+/// comes. The failure names the seed, says what happened, and has the shortest journal that was found to fail in the same way;
 /// `replay(_:)` repeats that run, in another process as well.
 ///
 /// The environment decides, if it has RUNLOOP_SIMULATION_SEED, which is the first seed, and that it is tried alone; or, if it has

@@ -46,7 +46,7 @@ extension RunLoop.Simulation {
         public static let resets = Faults(RUNLOOP_SIMULATION_RESET)
         /// The disk of a file is full (ENOSPC): a write to it may fail.
         public static let fullDisks = Faults(RUNLOOP_SIMULATION_NO_SPACE)
-        /// Somebody else has waited for a child that has ended (ECHILD of waitid). How it ended is known only if the kernel tells.
+        /// Somebody else has waited for a child that has ended (ECHILD of waitid). How it ended is known only if the kernel says so.
         public static let lostChildren = Faults(RUNLOOP_SIMULATION_NO_CHILD)
         /// A Unix stream may have the smallest buffer that there is, so that who writes soon waits for a peer that does not read.
         public static let smallBuffers = Faults(RUNLOOP_SIMULATION_SMALL)

@@ -5,7 +5,7 @@ internal import CRunLoopSimulation
 internal import RunLoopKit
 internal import RunLoopKitTasks
 
-/// What happens in a run, step by step: told of the shortest run that fails, since it takes longer than the run.
+/// What happens in a run, step by step, of the shortest run that fails, since it takes longer than the run.
 final class Story {
     enum Event {
         /// Somebody goes on whose turn it was not.

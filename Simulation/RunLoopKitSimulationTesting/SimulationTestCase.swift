@@ -43,7 +43,7 @@ open class SimulationTestCase: XCTestCase {
         }
     }
 
-    /// For XCTest. What is found in a simulation, it tells at its end.
+    /// For XCTest. It reports at its end what was found in a simulation.
     open override func recordFailure(
         withDescription description: String, inFile filePath: String, atLine lineNumber: Int, expected: Bool
     ) {

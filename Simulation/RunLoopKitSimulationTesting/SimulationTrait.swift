@@ -29,7 +29,7 @@ public struct SimulationTrait: TestTrait, SuiteTrait, TestScoping {
                 let findings = Findings()
                 try await findings.throwFirst {
                     let handling = IssueHandlingTrait.compactMapIssues { issue in
-                        // An issue that is recorded where there is no test is told to all that are under way, and to the run, which reports it.
+                        // An issue that is recorded where there is no test goes to all tests under way, and to the run, which reports it.
                         Test.current == test ? findings.take(issue) : nil
                     }
                     try await handling.provideScope(for: test, testCase: testCase, performing: function)
@@ -61,7 +61,7 @@ extension Trait where Self == SimulationTrait {
     ///     }
     ///
     /// It fails if it throws, if an expectation does not hold, or if it waits for something that never comes, which ends the process of the
-    /// tests, since Swift Testing has no test that does not return. What is told of the failure is
+    /// tests, since Swift Testing has no test that does not return. The report of the failure is
     /// that of `simulate`: the seed, the shortest journal, and what happens, step by step. The simulation is `RunLoop.Simulation.current`. An
     /// expectation in a detached task belongs to no test, as anywhere, and so ends no search.
     ///

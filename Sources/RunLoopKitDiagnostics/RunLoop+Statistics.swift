@@ -13,7 +13,7 @@ extension RunLoop {
             case timer
             /// A signalled source was performed.
             case signalledSource
-            /// A descriptor source was told of its descriptor.
+            /// A descriptor source was called for its descriptor.
             case descriptorSource
             /// A closure was performed, or a job of the loop's executor.
             case task

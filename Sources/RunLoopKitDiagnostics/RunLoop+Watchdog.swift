@@ -72,8 +72,8 @@ extension RunLoop {
     ///   - hangLimit: how long the loop may be busy, or the main dispatch queue's work wait. Noticed up to a quarter of it late, at most a
     ///     second. `nil`: neither is reported.
     ///   - spinLimit: how many iterations may follow one another without a sleep: more than a peak takes, such as 100,000. A loop with more
-    ///     to do than it can does not sleep either; the shares in the report tell the two apart. `nil`: spins are not reported.
-    ///   - report: is told, on the watchdog's thread. Without it, a line is written to standard error.
+    ///     to do than it can does not sleep either; the shares in the report distinguish the two. `nil`: spins are not reported.
+    ///   - report: receives the finding, on the watchdog's thread. Without it, a line is written to standard error.
     /// - Throws: `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`. Then the loop has no watchdog, not even the one that it had.
     public func startWatchdog(
         hangLimit: Duration?, spinLimit: Int? = nil, report: (@Sendable (Diagnosis) -> Void)? = nil

@@ -45,7 +45,7 @@ internal import Synchronization
 
     /// A job is about to run.
     ///
-    /// - Returns: the number of its task, if `end` is to be told.
+    /// - Returns: the number of its task, if `end` is to be called.
     func begin(_ job: JobLink) -> UInt32? {
         if !isOn.load(ordering: .relaxed) { return nil }
         let task = TaskWords(job.job)

@@ -37,7 +37,7 @@ extension RunLoop {
         private let realWork = Atomic(0)
         /// Some has ended since the loop was last asked what it has to do: what was performed before that end may not be seen yet.
         private let realWorkHasEnded = Atomic(false)
-        /// Somebody runs the loop until a condition holds, which nobody may tell of. On the thread.
+        /// Somebody runs the loop until a condition holds, of which there may be no notification. On the thread.
         private nonisolated(unsafe) var polls = Polls()
 
         /// Gives the calling thread's loop a virtual time, which begins now, until `end()` or the end of the thread.

@@ -15,7 +15,7 @@ extension RunLoopKit.RunLoop {
     /// While Foundation's loop runs in one of its common modes, it waits for one descriptor more, and nothing is polled. After about a
     /// millisecond of our work Foundation's has its turn. A closure of ours may run Foundation's loop, as `Process.waitUntilExit()`
     /// does: the mode is served there as well. A plain run of ours inside a closure, on the other hand, does not serve Foundation's
-    /// loop, which nothing tells whether that has work: let ``run()`` be the outermost run.
+    /// loop, since nothing says whether that has work: let ``run()`` be the outermost run.
     ///
     /// In a GTK program, whose loop is GLib's, nobody runs Foundation's. With a `GLibHost` of the product RunLoopKitGLib on the thread,
     /// begun before or after this host, Foundation's loop and ours are both served under GLib's: don't call ``run()`` then, which does not

@@ -3,7 +3,7 @@ internal import RunLoopKit
 internal import RunLoopKitCLibrary
 internal import RunLoopKitHosts
 
-/// Another loop of the thread under GLib's, which tells nobody what it waits for: Foundation's. GLib's sleep is moved into it.
+/// Another loop of the thread under GLib's, which does not say what it waits for: Foundation's. GLib's sleep is moved into it.
 ///
 /// GLib's poll function never blocks: if nothing is ready, it says so here, and a source of GLib's is ready, which sleeps in its callback, in
 /// the other loop, for what GLib would have waited for. In the poll function itself nothing could be called back, since GLib

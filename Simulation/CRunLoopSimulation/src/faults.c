@@ -290,7 +290,7 @@ static long wait_with_usage(const long arguments[6]) {
     return is_lost(result, info, arguments[3]) ? -1 : result;
 }
 
-/// Older kernels don't tell who has a pidfd how a child ended that was reaped.
+/// With a pidfd alone, older kernels don't report how a child that was reaped has ended.
 static bool is_end_unknown(long number, const long arguments[6]) {
     const long get_info = 0xff0b, kind = 0xffff;
     return number == SYS_ioctl && (arguments[1] & kind) == get_info && fails_with(RUNLOOP_SIMULATION_NO_CHILD, ENOTTY);

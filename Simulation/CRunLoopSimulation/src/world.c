@@ -1,6 +1,6 @@
 // world.c — which threads take part in a simulation, and what the time and the dice are there.
 //
-// The functions of libc that tell the time and give random numbers are defined here again. A program's own definition
+// The functions of libc that return the time and random numbers are defined here again. A program's own definition
 // goes before that of a library, also for the libraries that the program uses: so code that is simulated needs no change. A thread that takes
 // part in no simulation gets what it always gets.
 

@@ -34,7 +34,7 @@ typedef struct runloop_diagnosis {
     const char *sentence; ///< All of that but the stack, for people. No newline at the end.
 } runloop_diagnosis;
 
-/// Who is told of what a watchdog notices. `report` is called on the watchdog's thread, which has all signals blocked: it may make any call, but while it runs,
+/// Receives what a watchdog notices. `report` is called on the watchdog's thread, which has all signals blocked: it may make any call, but while it runs,
 /// nothing else is noticed. `release` is called once, on that thread, after the last report; it may be NULL. Without `report`, the
 /// sentence is written to standard error, in one line that begins with "runloop: ", and the stack's lines follow.
 typedef struct runloop_diagnosis_handler {
@@ -45,7 +45,7 @@ typedef struct runloop_diagnosis_handler {
 } runloop_diagnosis_handler;
 
 //===-- The watchdog -------------------------------------------------------------------------------------------------===//
-/// What is watched, and who is told.
+/// What is watched, and who receives the findings.
 typedef struct runloop_watchdog_config {
     /// How long the loop may be busy without coming back: to the next iteration, to sleep, out of a nested run. At least ten
     /// milliseconds. Also how long work for the main queue may wait, on the main loop. 0: neither is reported. Noticed up to a quarter of the
@@ -53,7 +53,7 @@ typedef struct runloop_watchdog_config {
     /// suspended or overloaded, or a debugger had stopped the program.
     int64_t limit_ns;
     /// How many iterations, those of nested runs included, may follow one another without a sleep, whoever is served in them. 0: spins are
-    /// not reported. A spin ends when the loop really sleeps, that is has asked the kernel, was told of nothing and waited, or when the
+    /// not reported. A spin ends when the loop really sleeps, that is, has asked the kernel, got no report and waited, or when the
     /// outermost run ends; a wait that finds something at once is no sleep. Until then it is reported once, with the items that were
     /// called most in its second half. A loop with more to do than it can does not sleep either: choose the limit higher than what a
     /// peak takes, say 100,000, and read from the shares which of the two it is.

@@ -27,7 +27,7 @@ struct activity {
     int run_depth; ///< loop's thread
 };
 
-/// A point of a loop's trace, as its followers are told of it.
+/// A point of a loop's trace, as its followers receive it.
 struct moment {
     runloop_trace_point point;
     const void *object;

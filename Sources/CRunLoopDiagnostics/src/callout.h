@@ -1,4 +1,4 @@
-// callout.h — a call-out as it is told to a tracer, and what its item is called, copied while that lives.
+// callout.h — a call-out as a tracer sees it, and what its item is called, copied while that lives.
 #ifndef RUNLOOP_KNOWN_CALLOUT_H
 #define RUNLOOP_KNOWN_CALLOUT_H
 

@@ -86,7 +86,7 @@ static void write_to_standard_error(const runloop_diagnosis *diagnosis) {
     struct iovec vectors[sizeof parts / sizeof *parts];
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         vectors[i] = (struct iovec){.iov_base = (void *)(uintptr_t)parts[i], .iov_len = strlen(parts[i])};
-    // One write, so that nothing comes between; nobody can be told that it failed.
+    // One write, so that nothing comes between; there is nowhere to report that it failed.
     ssize_t count = writev(STDERR_FILENO, vectors, sizeof parts / sizeof *parts);
     (void)count;
 }

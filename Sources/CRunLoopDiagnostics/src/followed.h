@@ -1,4 +1,4 @@
-// followed.h — a loop that is followed: what its one tracer is told is passed on to those who follow it.
+// followed.h — a loop that is followed: each call of its one tracer is passed on to its followers.
 #ifndef RUNLOOP_FOLLOWED_H
 #define RUNLOOP_FOLLOWED_H
 
@@ -49,7 +49,7 @@ struct followed {
 
 /// The loop's thread: follows the calling thread's loop from now on, for reports on what it does. 0 or a negative errno.
 int followed_start_reports(void);
-/// The loop's thread: makes the calling thread's loop tell a follower, which has `size` bytes and is all zeros when it is made; `prepare` is
+/// The loop's thread: makes the calling thread's loop notify a follower, which has `size` bytes and is all zeros when it is made; `prepare` is
 /// called for it then, before another thread can see it. 0, with the follower, or a negative errno.
 int followed_start(enum role role, size_t size, void (*prepare)(struct follower *), struct follower **follower);
 /// The loop's thread: no longer. NULL if it was never started.

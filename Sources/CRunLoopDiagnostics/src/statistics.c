@@ -172,7 +172,7 @@ void runloop_statistics_stop(void) {
 
 static void copy(const struct statistics *counts, runloop_statistics *out) {
     int64_t running_ns, asleep_ns, now_ns;
-    // An instant that is neither before what the totals tell of has begun, nor after it has ended.
+    // An instant within the period that the totals cover.
     do {
         asleep_ns = atomic_load(&counts->asleep_ns);
         running_ns = atomic_load(&counts->running_ns);

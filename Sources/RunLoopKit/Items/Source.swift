@@ -66,7 +66,7 @@ extension RunLoop {
         /// until the condition no longer holds. The descriptor should be non-blocking: if another reader took the input, the
         /// closure may be called once for nothing. The loop never closes the descriptor; remove or invalidate the source before
         /// you close it (R73). If its number is another file by then, a source that was not removed is not called for that once the
-        /// kernel has told the loop, and a diagnostic says so.
+        /// kernel has reported that to the loop, and a diagnostic says so.
         ///
         /// - Parameters:
         ///   - fileDescriptor: −1 makes a source that is called for a signal and its deadline alone, and that keeps its modes from being
@@ -184,7 +184,7 @@ extension RunLoop {
         }
 
         /// The instant at which a source with a descriptor, which may be −1, is called with `Readiness.due`: once, not before it,
-        /// in a run of one of its modes, and together with what else there is to tell (R152). So the source of a connection has its
+        /// in a run of one of its modes, and together with other reasons (R152). So the source of a connection has its
         /// limit of time itself, without a timer that has to follow its modes and its end:
         ///
         ///     let source = try RunLoop.Source(fileDescriptor: descriptor) { readiness in
@@ -199,7 +199,7 @@ extension RunLoop {
         /// `nil` if there is none, or it has had its call. Setting replaces it, and `nil` takes it back, also if it has passed and the source
         /// was not yet called for it. One that has passed is due at once. Also while the source is paused or in no loop; in its own closure
         /// too. If it is in several loops, one of them calls it. A loop that sleeps is re-armed, not woken. The closure of a counter is called
-        /// without being told why. Setting is ignored on an invalid source, and is a precondition failure for one that is signalled by hand,
+        /// without a reason being reported. Setting is ignored on an invalid source, and is a precondition failure for one that is signalled by hand,
         /// and for a signal of the process, a watch or an alarm. Any thread; an answer about another thread's loop may be out of date already.
         /// O(1), setting O(log deadlines) per mode.
         public var deadline: Instant? {

@@ -5,7 +5,7 @@ internal import Synchronization
 extension RunLoop {
     /// Has a task added an item to a loop that nobody may ever run? Nobody runs the main loop below an async `main` without
     /// RunLoopKitMainActor, nor the loops of the task pool's threads. Synchronous programs prepare their loops as long as they like: a
-    /// thread's own end tells what was forgotten there.
+    /// thread's own end reports what was forgotten there.
     var mayNeverRun: Bool {
         unsafe !runloop__has_run(core) && withUnsafeCurrentTask { unsafe $0 != nil }
             && runloop__diagnostic_is_due(RUNLOOP__NEVER_RUN)
@@ -25,7 +25,7 @@ extension RunLoop {
 }
 
 private enum FirstRun {
-    /// One loop at a time: what is told is told once.
+    /// One loop at a time: a report is written once.
     static let isAwaited = Atomic(false)
 
     static func note(_ loop: RunLoop) -> String {

@@ -1,6 +1,6 @@
 #if os(Linux)
 extension RunLoop.Port {
-    /// A message that a port has received. It can't be copied: who has it replies, or destroys it and thereby tells the asker that there
+    /// A message that a port has received. It can't be copied: its owner replies, or destroys it, which reports to the asker that there
     /// will be no reply. It can be handed to another thread, or kept.
     public struct Message: ~Copyable {
         /// What was sent.

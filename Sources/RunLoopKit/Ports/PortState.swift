@@ -1,5 +1,5 @@
 #if os(Linux)
-/// A port: its messages, and the source by which the loop is told of them.
+/// A port: its messages, and the source that has the loop serve them.
 ///
 /// What is beyond the capacity belongs to tasks that wait: a message without a reply *admits* its sender when it gets within the capacity, and a
 /// request waits for its answer in any case.
@@ -131,7 +131,7 @@ final class PortState<Request, Reply>: @unchecked Sendable {
         removed.admission?.settle(.success(()))
     }
 
-    /// No effect, and `false`, if the message has been admitted: its sender is told so soon.
+    /// No effect, and `false`, if the message has been admitted: its sender is about to learn it.
     func removeWaiting(_ number: UInt) -> Bool {
         let removed: Entry? = content.withLock { $0.waiting.remove(number) }
         return removed != nil

@@ -1,10 +1,10 @@
 // runloop_foreign.h — other event libraries as guests of a run loop: GLib, Wayland, sd-bus. The header of librunloop-foreign, which
 // is built on runloop.h alone; C11, usable from C++11. What runloop.h says of results, time, modes and callbacks holds here, too.
 //
-// A guest is a library that waits by itself if it is let: it tells what it would wait for, and expects to be asked again before each
+// A guest is a library that waits by itself if it is let: it says what it would wait for, and expects to be asked again before each
 // wait. A foreign source does for it what `poll` would do, inside the loop's own sleep.
 //
-//  - Before the loop sleeps, `prepare` tells descriptors and a deadline. When the sleep is over, `cancel` follows, before anything
+//  - Before the loop sleeps, `prepare` reports descriptors and a deadline. When the sleep is over, `cancel` follows, before anything
 //    else of the loop's is called.
 //  - If what the guest waits for has happened, the loop calls the source, as it calls any descriptor source. `prepare` is called again,
 //    then `check` with what `poll` says of the descriptors, then `dispatch`; or `cancel`, if there is nothing after all.

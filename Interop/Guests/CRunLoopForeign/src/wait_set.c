@@ -92,7 +92,7 @@ static int collect(struct watch *watches, const struct pollfd *descriptors, int 
     return merged;
 }
 
-/// Arms a descriptor. When the guest has to be asked because the kernel won't tell.
+/// Arms a descriptor. When the guest has to be asked because the kernel won't report it.
 static int64_t watch(int set, const struct watch *watch) {
     struct epoll_event event = {.events = watch->events | EPOLLONESHOT};
     if (epoll_ctl(set, EPOLL_CTL_MOD, watch->descriptor, &event) == 0 ||

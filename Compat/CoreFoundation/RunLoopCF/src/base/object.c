@@ -1,4 +1,4 @@
-// object.c — objects: made, counted by references, told apart by their types.
+// object.c — objects: made, counted by references, distinguished by their types.
 
 #include "base/base.h"
 

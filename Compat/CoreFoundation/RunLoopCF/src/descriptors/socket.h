@@ -30,7 +30,7 @@ struct __CFSocket {
     CFOptionFlags flags GUARDED_BY(cf__sockets_lock);
     CFOptionFlags enabled GUARDED_BY(cf__sockets_lock);  ///< of the types: called when the descriptor is ready
     CFOptionFlags disabled GUARDED_BY(cf__sockets_lock); ///< by the program, so that they are not enabled automatically
-    bool connect_was_told GUARDED_BY(cf__sockets_lock);  ///< and is not told again
+    bool connect_was_reported GUARDED_BY(cf__sockets_lock); ///< and is not reported again
     CFRunLoopSourceRef source GUARDED_BY(cf__sockets_lock); ///< retained; NULL, or the last one that was made
     struct cf_callouts callouts GUARDED_BY(cf__sockets_lock);
 };

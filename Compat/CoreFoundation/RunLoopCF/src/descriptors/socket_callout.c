@@ -35,7 +35,7 @@ static CFOptionFlags own_types(CFSocketRef s, CFOptionFlags types) {
 
 static void enable(CFSocketRef s, CFOptionFlags types) HOLDS(cf__sockets_lock) {
     ASSERT_HOLDS(&cf__sockets_lock);
-    if (s->connect_was_told)
+    if (s->connect_was_reported)
         types &= ~(CFOptionFlags)CF_SOCKET_CONNECT;
     if (s->native >= 0)
         s->enabled |= types & s->types;
@@ -172,7 +172,7 @@ void CFSocketInvalidate(CFSocketRef s) {
 
 //===-- connections --------------------------------------------------------------------------------------------------===//
 
-/// A socket that never tried to connect is "writable", too. It has neither a peer nor an error, and nothing is told.
+/// A socket that never tried to connect is "writable", too. It has neither a peer nor an error, and nothing is reported.
 static bool tried_to_connect(CFSocketRef s, int native, SInt32 error) {
     struct sockaddr_storage address;
     socklen_t size = sizeof address;
@@ -191,7 +191,7 @@ static bool tell_connect(CFSocketRef s, int native) {
     if (!leaves_errors && !tried_to_connect(s, native, error))
         return true;
     process_lock(&cf__sockets_lock);
-    s->connect_was_told = true;
+    s->connect_was_reported = true;
     if (error && !is_enabled_again(s, CF_SOCKET_WRITE))
         s->enabled &= ~(CFOptionFlags)CF_SOCKET_WRITE;
     process_unlock(&cf__sockets_lock);
@@ -229,7 +229,7 @@ static CFIndex amount(CFSocketRef s, int native) {
     return ioctl(native, FIONREAD, &waiting) == 0 && waiting > DATAGRAM ? waiting : DATAGRAM;
 }
 
-/// A connection that ends, by an error or not, is told by data without bytes, and then there is nothing more to tell.
+/// A connection that ends, by an error or not, is reported as data without bytes, and then there is nothing more to report.
 static void tell_data(CFSocketRef s, int native) {
     CFIndex capacity = amount(s, native);
     CFMutableDataRef data = CFDataCreateMutable(NULL, capacity);
@@ -273,13 +273,13 @@ static bool tell_writable(CFSocketRef s, int native) {
 
 //===-- all ----------------------------------------------------------------------------------------------------------===//
 
-/// If a callback of this type is to be made, makes it: true then. `result` is what `tell` returns.
-static bool make(CFSocketRef s, CFOptionFlags type, bool (*tell)(CFSocketRef s, int native), bool *result) {
+/// If a callback of this type is to be made, makes it: true then. `result` is what `report` returns.
+static bool make(CFSocketRef s, CFOptionFlags type, bool (*report)(CFSocketRef s, int native), bool *result) {
     struct socket_callout callout = {.s = s, .type = type, .native = -1, .can_repeat = true};
     if (!begin(&callout))
         return false;
     pthread_cleanup_push(end, &callout);
-    *result = tell(s, callout.native);
+    *result = report(s, callout.native);
     callout.can_repeat = type != CF_SOCKET_INPUT || *result;
     pthread_cleanup_pop(true);
     return true;

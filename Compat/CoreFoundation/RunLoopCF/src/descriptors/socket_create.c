@@ -96,7 +96,7 @@ static CFSocketRef create(CFAllocatorRef allocator, const CFSocketSignature *sig
                                        types, callout, context);
 }
 
-/// Ends a socket of which the program was not told yet.
+/// Ends a socket that the program does not know yet.
 static CFSocketRef unless(CFSocketError error, CFSocketRef s) {
     if (error == kCFSocketSuccess)
         return s;

@@ -26,7 +26,7 @@ static CFSocketError wait_until(int native, int64_t end_ns) {
 }
 
 /// Until a call that was refused for want of space may be tried again. A Unix socket can be written to, in the kernel's view, while the
-/// queue of the other side is full; nothing tells when that has space, so it is asked every millisecond.
+/// queue of the other side is full; nothing reports when that has space, so it is asked every millisecond.
 static CFSocketError wait_for_space(int native, int64_t end_ns) {
     if (wait_until(native, 0) == kCFSocketTimeout)
         return wait_until(native, end_ns);
