@@ -35,5 +35,5 @@ pub use writer::{Writer, WriterConfig};
 /// process, which from then on reaps orphans, passes on signals, and ends as the program does. Returns in the new process. No status that
 /// somebody in the program waits for is taken. An error (EBUSY) if there are other threads already.
 pub fn reap_orphans() -> crate::Result<()> {
-    crate::error::check("runloop_reap_orphans", unsafe { sys::runloop_reap_orphans() }).map(|_| ())
+    crate::error::check("runloop_reap_orphans", unsafe { runloop_sys::runloop_reap_orphans() }).map(|_| ())
 }
