@@ -69,7 +69,8 @@ typedef struct runloop_input_config {
 
 /// Makes an input, in no loop yet, which reads nothing before its source is in a mode that runs. It has no descriptor of its own. After an
 /// error the descriptor remains the caller's in any case. O(1), a few system calls.
-/// Errors: -EBADF: not open for reading; -EINVAL: no limit, not exactly one of `received` and `received_line`, a negative time, or an
+/// Errors: -EBADF: not open for reading; -EPROTOTYPE: a socket of messages (SOCK_DGRAM, SOCK_SEQPACKET), which are no stream: take a source for
+/// the descriptor, or a channel; -EINVAL: no limit, not exactly one of `received` and `received_line`, a negative time, or an
 /// output without an idle limit; -ENOMEM; -ENOSPC; -EMFILE, -ENFILE: for a moment it needs a descriptor, unless it is for a socket or a
 /// pipe.
 RUNLOOP_EXPORT int runloop_input_create(const runloop_input_config *config, runloop_input **out);

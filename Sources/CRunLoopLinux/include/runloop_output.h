@@ -48,13 +48,13 @@ typedef struct runloop_output_config {
 } runloop_output_config;
 
 /// Makes an output, in no loop yet. After an error the descriptor remains the caller's in any case. O(1), a few system calls.
-/// Errors: -EBADF: not open for writing; -EINVAL: no limit of bytes, or a negative idle limit; -ENOMEM; -ENOSPC; -EMFILE, -ENFILE: for a
+/// Errors: -EBADF: not open for writing; -EPROTOTYPE: a socket of messages (SOCK_DGRAM, SOCK_SEQPACKET), which are no stream; -EINVAL: no limit of bytes, or a negative idle limit; -ENOMEM; -ENOSPC; -EMFILE, -ENFILE: for a
 /// moment it needs a descriptor, unless it is for a socket or a pipe.
 RUNLOOP_EXPORT int runloop_output_create(const runloop_output_config *config, runloop_output **out);
 
 //===-- Writing ------------------------------------------------------------------------------------------------------===//
 // Any thread; calls exclude one another, so the bytes of one call are not mixed with another's. None of them waits. An error of the
-// descriptor drops what waits, and is the result of every further call. No call raises SIGPIPE: sockets are told not to, and pipes since
+// descriptor drops what waits, and is the result of every further call. No call raises SIGXFSZ or SIGPIPE: sockets are told not to, and pipes since
 // Linux 6.18; before that, the signal is blocked in the calling thread around a write to a pipe, and taken back, which costs two system calls.
 // In regular files, and whatever else the kernel does not watch, nothing waits: they are written at once. A forked child never sends what the
 // parent's buffer had at the fork.
@@ -63,7 +63,7 @@ RUNLOOP_EXPORT int runloop_output_create(const runloop_output_config *config, ru
 /// and a system call, or none while the descriptor is known to be full.
 /// Returns: the number of bytes, from the beginning, that are sent or will be.
 /// Errors: -EAGAIN: the buffer is full, and `drained` tells when it is not; -ENOMEM; -EPIPE: after runloop_output_finish, or the peer is
-/// gone; -ECONNRESET, -ENOSPC, -EIO: the descriptor has failed, now or before, as with any other error of write(2); -EIO also of a file
+/// gone; -ECONNRESET, -ENOSPC, -EFBIG, -EIO: the descriptor has failed, now or before, as with any other error of write(2); -EIO also of a file
 /// that takes nothing for now, since the kernel would not tell when it does; -EINVAL: it has ended; -ECHILD.
 RUNLOOP_EXPORT ptrdiff_t runloop_output_write(runloop_output *output, const void *bytes, size_t count);
 

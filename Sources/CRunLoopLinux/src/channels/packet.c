@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/write.h"
 #include "channels/packet.h"
 #include "runloop_bionic.h"
 
@@ -35,7 +37,9 @@ enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 
 static int write_all(int descriptor, const unsigned char *bytes, size_t length) {
     while (length > 0) {
-        ssize_t written = write(descriptor, bytes, length);
+        const struct iovec rest = {(void *)bytes, length};
+        // A limit of the size of files holds for a memory file, too.
+        ssize_t written = runloop__write_quietly(descriptor, &rest, 1, SIGXFSZ, EFBIG);
         if (written < 0 && errno != EINTR)
             return -errno;
         if (written > 0) {

@@ -80,13 +80,18 @@ int runloop_listen_abstract(const char *name, int backlog) {
 
 /// For as long as one of two programs that find the same path left behind replaces it, the other one waits for the lock of the directory.
 /// -1: there is no lock, since the directory can't be read, or somebody holds it for longer than that takes. Whoever may read a directory
-/// may lock it, so nothing depends on it.
+/// may lock it, so nothing depends on it. -EMFILE, -ENFILE, -ENOMEM: it could not be tried.
 static int lock_directory(const char *path) {
     const struct timespec pause = {.tv_nsec = 1000000};
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-    int directory = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (!folder)
+        return -ENOMEM;
+    int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error = directory < 0 ? errno : 0;
     free(folder);
+    if (error == EMFILE || error == ENFILE || error == ENOMEM)
+        return -error;
     for (int tries = 0; directory >= 0 && flock(directory, LOCK_EX | LOCK_NB) < 0; tries++) {
         if (tries == MOST_TRIES)
             return fail(directory, -1);
@@ -108,29 +113,33 @@ static int open_path(const char *path, struct stat *status) {
 
 /// A socket that no process has any more, as a program leaves it behind that has been killed. A datagram socket finds that out without
 /// a connection: of a stream socket it learns that its type is another one, of a datagram socket nothing, and that there is none.
-static bool is_left_behind(const struct socket_address *local, const struct stat *status) {
-    int descriptor = S_ISSOCK(status->st_mode) ? open_socket(AF_UNIX, SOCK_DGRAM) : -1;
-    if (descriptor < 0)
-        return false;
+/// 1 or 0; a negative errno value if that can't be found out.
+static int is_left_behind(const struct socket_address *local, const struct stat *status) {
+    int descriptor = S_ISSOCK(status->st_mode) ? open_socket(AF_UNIX, SOCK_DGRAM) : 0;
+    if (descriptor <= 0)
+        return descriptor;
     bool is_refused = connect(descriptor, &local->any, local->size) < 0 && errno == ECONNREFUSED;
     close(descriptor);
     return is_refused;
 }
 
-/// True if the path was left behind and is removed. As long as the file is open no other one has its number, so that what is removed is
+/// 1 if the path was left behind and is removed, 0 if not; a negative errno value if that can't be found out. As long as the file is open no other one has its number, so that what is removed is
 /// what was left behind, and not the socket of another program that has replaced it in the meantime.
-static bool remove_left_behind(const struct socket_address *local) {
+static int remove_left_behind(const struct socket_address *local) {
     const char *path = local->local.sun_path;
     int directory = lock_directory(path);
+    if (directory < -1)
+        return directory;
     struct stat found, now;
     int file = open_path(path, &found);
-    bool is_removed = file >= 0 && is_left_behind(local, &found) && lstat(path, &now) == 0 &&
-                      is_same_file(&now, &found) && unlink(path) == 0;
+    int result = file >= 0 ? is_left_behind(local, &found) : file == -EMFILE || file == -ENFILE ? file : 0;
+    if (result == 1)
+        result = lstat(path, &now) == 0 && is_same_file(&now, &found) && unlink(path) == 0;
     if (file >= 0)
         close(file);
     if (directory >= 0)
         close(directory); // and gives the lock back
-    return is_removed;
+    return result;
 }
 
 /// What a new path names: a socket of this user's with no permissions but those of `mode`, or else something that was put in its place. As
@@ -169,7 +178,10 @@ static int bind_path(int descriptor, const struct socket_address *local, uint32_
         return -errno;
     struct stat bound, now;
     int result = bind(descriptor, &local->any, local->size) < 0 ? -errno : 0;
-    if (result == -EADDRINUSE && remove_left_behind(local))
+    int removed = result == -EADDRINUSE ? remove_left_behind(local) : 0;
+    if (removed < 0)
+        return removed;
+    if (removed)
         result = bind(descriptor, &local->any, local->size) < 0 ? -errno : 0;
     if (result == 0)
         result = find_bound(path, mode, &bound);

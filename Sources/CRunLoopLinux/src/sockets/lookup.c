@@ -9,16 +9,19 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "base/lock.h"
 
-enum { MOST_THREADS = 16 };
+/// Those whose look-up nobody waits for any more don't count among the first, but there is an end of them, too.
+enum { MOST_THREADS = 16, MOST_WITH_ABANDONED = 128 };
 
 static struct {
     /// Guards what follows, and of each look-up its node, source, `is_running` and `is_abandoned`.
     struct steady_lock lock;
     uint32_t generation GUARDED;
-    int threads GUARDED;
+    int threads GUARDED, abandoned GUARDED;
     struct list waiting GUARDED;
 } lookups = {.waiting = {&lookups.waiting, &lookups.waiting}};
 
@@ -28,7 +31,7 @@ TAKES_LOCK static void take(void) {
         return;
     // A forked child has neither its parent's threads nor anything for them to do.
     lookups.generation = runloop_fork_generation();
-    lookups.threads = 0;
+    lookups.threads = lookups.abandoned = 0;
     list_init(&lookups.waiting);
 }
 
@@ -55,21 +58,33 @@ static int error_of(int code) {
     }
 }
 
+/// Without descriptors getaddrinfo finds no name, and says the same as of a name that is not there. 0, or why it could not look.
+static int shortage(void) {
+    int descriptor = epoll_create1(EPOLL_CLOEXEC), error = descriptor < 0 ? -errno : 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    return error == -EMFILE || error == -ENFILE ? error : 0;
+}
+
 static void look_up(struct lookup *lookup) {
     const struct addrinfo hints = {.ai_family = lookup->family, .ai_socktype = SOCK_STREAM};
     int code = getaddrinfo(lookup->host, NULL, &hints, &lookup->found);
     lookup->error = error_of(code);
-    lookup->name_error = code == 0 || code == EAI_SYSTEM ? NULL : gai_strerror(code);
+    int missing = lookup->error == -ENOENT || lookup->error == -EAGAIN ? shortage() : 0;
+    lookup->error = missing ? missing : lookup->error;
+    lookup->name_error = code == 0 || code == EAI_SYSTEM || missing ? NULL : gai_strerror(code);
     lookup->found = code == 0 ? lookup->found : NULL;
 }
 
 HOLDS_LOCK static void hand_over(struct lookup *lookup) {
     ASSERT_HOLDS(&lookups.lock.lock);
     atomic_store_explicit(&lookup->is_done, true, memory_order_release);
-    if (lookup->is_abandoned)
+    if (lookup->is_abandoned) {
+        lookups.abandoned--;
         free_lookup(lookup);
-    else
+    } else {
         runloop_source_wake(lookup->source);
+    }
 }
 
 /// Serves who waits, and ends.
@@ -89,12 +104,19 @@ static void *serve(void *unused) {
     return unused;
 }
 
+HOLDS_LOCK static int start_one_more(void) {
+    ASSERT_HOLDS(&lookups.lock.lock);
+    if (lookups.threads - lookups.abandoned >= MOST_THREADS || lookups.threads >= MOST_WITH_ABANDONED)
+        return 0;
+    int result = start_thread(serve, NULL);
+    lookups.threads += result == 0;
+    return result;
+}
+
 /// Threads that are there come to it, too, before they end.
 static int enqueue(struct lookup *lookup) {
     take();
-    int result = 0;
-    if (lookups.threads < MOST_THREADS && (result = start_thread(serve, NULL)) == 0)
-        lookups.threads++;
+    int result = start_one_more();
     if (lookups.threads > 0) {
         list_insert_before(&lookups.waiting, &lookup->node);
         result = 0;
@@ -133,6 +155,11 @@ void runloop__lookup_end(struct lookup *lookup) {
     lookup->is_abandoned = lookup->is_running && !lookup_is_done(lookup);
     if (!lookup->is_abandoned)
         free_lookup(lookup);
+    else
+        lookups.abandoned++;
+    // Its thread may hang for long: others don't wait for that. If there is no thread, it is a little later for them.
+    if (!list_is_empty(&lookups.waiting))
+        start_one_more();
     give();
 }
 #endif // __linux__

@@ -96,6 +96,9 @@ int runloop__intake_open(struct intake *intake, int descriptor, size_t limit) {
     intake->descriptor = descriptor;
     intake->may_block = !(flags & O_NONBLOCK);
     intake->is_socket = getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+    // A message of no bytes would be the end.
+    if (intake->is_socket && type != SOCK_STREAM)
+        return -EPROTOTYPE;
     intake->limit = limit;
     intake->bytes = intake->first;
     intake->capacity = intake->first_capacity = limit < sizeof intake->first ? limit : sizeof intake->first;

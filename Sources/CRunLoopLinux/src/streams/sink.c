@@ -8,13 +8,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/object.h"
+#include "base/write.h"
 
 /// No SIGPIPE, since Linux 6.18. Not every libc has it yet.
 #ifndef RWF_NOSIGNAL
@@ -44,43 +45,30 @@ int runloop__sink_open(struct sink *sink, int descriptor) {
                           .is_socket = S_ISSOCK(status.st_mode),
                           .is_pipe = S_ISFIFO(status.st_mode),
                           .may_block = !(flags & O_NONBLOCK)};
+    int type;
+    socklen_t size = sizeof type;
+    // What is joined for sending would be one message.
+    if (sink->is_socket && getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type != SOCK_STREAM)
+        return -EPROTOTYPE;
+    struct rlimit limit;
+    sink->may_raise_limit =
+        S_ISREG(status.st_mode) && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
     int refused = runloop__is_refused_by_epoll(descriptor);
     sink->is_always_ready = refused == 1;
     return refused < 0 ? refused : 0;
 }
 
-/// The signal of a broken pipe is sent to the thread that writes, so that thread takes it back, unless one was pending before.
-static ptrdiff_t write_with_signal_blocked(int descriptor, const struct iovec *pieces, int count) {
-    sigset_t broken, before, pending;
-    sigemptyset(&broken);
-    sigaddset(&broken, SIGPIPE);
-    sigemptyset(&pending);
-    pthread_sigmask(SIG_BLOCK, &broken, &before);
-    // Something can be pending only if it was blocked.
-    bool was_pending = sigismember(&before, SIGPIPE) && sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE);
-    ptrdiff_t written = writev(descriptor, pieces, count);
-    int error = errno;
-    if (written < 0 && error == EPIPE && !was_pending) {
-        const struct timespec at_once = {0, 0};
-        while (sigtimedwait(&broken, NULL, &at_once) < 0 && errno == EINTR)
-            ;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return written;
-}
-
 static ptrdiff_t write_to_pipe(int descriptor, const struct iovec *pieces, int count) {
     static _Atomic bool is_flag_refused = SANITIZES_THREADS;
     if (atomic_load_explicit(&is_flag_refused, memory_order_relaxed))
-        return write_with_signal_blocked(descriptor, pieces, count);
+        return runloop__write_quietly(descriptor, pieces, count, SIGPIPE, EPIPE);
     // A pipe has no position, which is -1 in two halves.
     ptrdiff_t written = syscall(SYS_pwritev2, descriptor, pieces, (long)count, -1L, -1L, RWF_NOSIGNAL);
     // A kernel that doesn't know the flag or the call, or a sandbox that forbids what it doesn't know.
     if (written >= 0 || (errno != EOPNOTSUPP && errno != EINVAL && errno != ENOSYS && errno != EPERM))
         return written;
     atomic_store_explicit(&is_flag_refused, true, memory_order_relaxed);
-    return write_with_signal_blocked(descriptor, pieces, count);
+    return runloop__write_quietly(descriptor, pieces, count, SIGPIPE, EPIPE);
 }
 
 /// At most `limit` bytes of the pieces. The number of pieces that are left.
@@ -111,6 +99,8 @@ static ptrdiff_t write_once(const struct sink *sink, struct iovec *pieces, int c
         }
         count = shorten(pieces, count, TAKEN_AT_ONCE);
     }
+    if (sink->may_raise_limit)
+        return runloop__write_quietly(sink->descriptor, pieces, count, SIGXFSZ, EFBIG);
     return sink->is_pipe ? write_to_pipe(sink->descriptor, pieces, count) : writev(sink->descriptor, pieces, count);
 }
 

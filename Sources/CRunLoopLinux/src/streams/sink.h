@@ -8,6 +8,7 @@
 
 struct sink {
     int descriptor;
+    bool may_raise_limit; ///< a file, in a process with a limit of their size
     bool is_socket;
     bool is_pipe;   ///< which raises SIGPIPE
     bool may_block; ///< it is not non-blocking, so the kernel is asked first, and given little at a time
