@@ -44,6 +44,44 @@ import Testing
         #expect(try await runProgram("awaits-\(program)-program", name) == Ending(status: 0, output: "\(name): done\n"))
     }
 
+    @Test(
+        "Each line that the main actor echoes costs two reads, two writes and two waits, the peer's included, and no other call",
+        arguments: ["plain", "main-actor", "single-thread"])
+    func systemCalls(program: String) async throws {
+        // Where there is no strace, the test before this one counts threads all the same.
+        if access("/usr/bin/strace", X_OK) != 0 { return }
+        let lines = 1000
+        let file = "/tmp/runloopkit-awaits-\(getpid())-\(program)"
+        let ending = try await runProgram(
+            "awaits-\(program)-program", "lines", environment: "strace -f -c -o \(file) env")
+        defer { unlink(file) }
+        #expect(ending == Ending(status: 0, output: "lines: done\n"))
+        let calls = try callCounts(in: file)
+        // What begins and ends a program makes some dozens of each.
+        let few = 100
+        for (name, perLine) in [
+            ("read", 2), ("write", 1), ("sendto", 1), ("epoll_wait", 2), ("epoll_ctl", 0), ("poll", 0), ("futex", 0),
+            ("eventfd2", 0), ("clone3", 0),
+        ] {
+            let count = calls[name] ?? 0
+            #expect(count <= perLine * lines + few, "\(name): \(count)")
+        }
+    }
+
+    /// What `strace -c` has counted, by call.
+    private func callCounts(in file: String) throws -> [String: Int] {
+        let stream = try #require(fopen(file, "r"))
+        defer { fclose(stream) }
+        var counts: [String: Int] = [:]
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, CInt(line.count), stream) != nil {
+            let words = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self).split(
+                whereSeparator: \.isWhitespace)
+            if words.count >= 5, let count = Int(words[3]), let name = words.last { counts[String(name)] = count }
+        }
+        return counts
+    }
+
     @Test("Another loop that looks for the main queue's work now and then gets no diagnostic")
     func polledMainQueue() async throws {
         let ending = try await runProgram("synchronous-main-program", "polled 2>&1")

@@ -219,6 +219,32 @@ private func awaitOnTaskExecutor() async throws {
     try await awaitItems(on: .main)
 }
 
+/// Echoes lines to a peer that is a source of the same loop, and sends the next line when it has one. For tests that count system calls.
+@MainActor private func echo(lines: Int) async throws {
+    let ends = makeSockets(SOCK_STREAM)
+    nonisolated(unsafe) var sent = 1
+    let peer = try RunLoop.Source(fileDescriptor: ends.1) { _ in
+        withUnsafeTemporaryAllocation(byteCount: 100, alignment: 1) { _ = read(ends.1, $0.baseAddress, $0.count) }
+        if sent == lines {
+            shutdown(ends.1, CInt(SHUT_WR))
+        } else {
+            put("line\n", into: ends.1)
+        }
+        sent += 1
+    }
+    try RunLoop.main.add(peer, forMode: .common)
+    put("line\n", into: ends.1)
+    let reader = RunLoop.Reader(borrowing: ends.0, on: .main)
+    let writer = try RunLoop.Writer(borrowing: ends.0, on: .main)
+    var count = 0
+    for try await line in reader.lines() {
+        try await writer.write(line + "\n")
+        count += 1
+    }
+    expect(count == lines)
+    peer.invalidate()
+}
+
 /// Runs the case that the program was called with.
 public func runAwaits() {
     let name = CommandLine.arguments.last ?? ""
@@ -242,6 +268,10 @@ public func runAwaits() {
     case "task-executor":
         Task(executorPreference: RunLoop.main.taskExecutor) {
             do { end(.success(try await awaitOnTaskExecutor())) } catch { end(.failure(error)) }
+        }
+    case "lines":
+        Task { @MainActor in
+            do { end(.success(try await echo(lines: 1000))) } catch { end(.failure(error)) }
         }
     default: preconditionFailure("There is no such case.")
     }
