@@ -20,6 +20,7 @@ internal import CRunLoopCore
     @safe package nonisolated(unsafe) let core: OpaquePointer
     let executors: LoopExecutors
     package let end = EndOfLoop()
+    package let inputBuffer = InputBuffer()
     /// The innermost one. Used on the loop's thread only.
     nonisolated(unsafe) var hostedRun: Unmanaged<HostedRun>?
 

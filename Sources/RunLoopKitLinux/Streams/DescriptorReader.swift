@@ -1,20 +1,23 @@
 #if os(Linux)
 internal import RunLoopKit
 
-/// The source in a loop of an iteration over the input of a descriptor, and the buffer into which the loop's thread reads.
+/// The source in a loop of an iteration over the input of a descriptor, and what the loop's thread has read for it.
 ///
-/// The buffer is filled only while a task waits for it, and is not changed until that task waits again. So one buffer is enough,
-/// nothing is read that was not requested, and when no wait is active the descriptor is not read. That also is why it is Sendable: the
-/// buffer belongs to the loop's thread, under the lock, from the beginning of a wait to its outcome, and to the task otherwise.
+/// It is read only while a task waits for it, into the buffer of that thread; what was read is kept here until the task waits again. So nothing is
+/// read that was not requested, when no wait is active the descriptor is not read, and a connection that is idle has no buffer. That also is why it
+/// is Sendable: what was read and the outcome belong to the loop's thread, under the lock, from the beginning of a wait to its end, and to the task
+/// otherwise.
 @safe final class DescriptorReader: @unchecked Sendable {
     /// The result of a wait.
     enum Outcome {
-        /// The bytes at the beginning of the buffer.
+        /// So many.
         case bytes(Int)
         case end
         case cancelled
         case failure(RunLoop.Error)
     }
+
+    private typealias Waiter = UnsafeContinuation<Void, Never>
 
     /// Whoever takes the waiter out resumes it, so that happens once.
     @safe private struct State {
@@ -26,7 +29,9 @@ internal import RunLoopKit
         /// The kernel does not report the descriptor, because a read of it never waits: a regular file, /dev/null. The source is
         /// signalled once per wait, so there too the loop reads once per iteration.
         var isAlwaysReady = false
-        @safe var waiter: WaitingTasks<Outcome>.Waiter?
+        @safe var waiter: Waiter?
+        /// A task that has not taken everything, and waits until other descriptors have had their turn.
+        @safe var yielding: Waiter?
         /// What every further wait comes to.
         var verdict: Outcome?
 
@@ -62,7 +67,11 @@ internal import RunLoopKit
     private let input: DescriptorInput
     private let socket: ConnectedSocket?
     private let pipe: ChildPipe?
-    private let buffer: UnsafeMutableRawBufferPointer
+    private let bufferSize: Int
+    /// What was read last.
+    private var held = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// Of the last wait.
+    private var outcome = Outcome.end
     /// The loop is called under this lock; the loop never takes it while it holds a lock of its own.
     private let state = Guarded(State())
 
@@ -72,7 +81,7 @@ internal import RunLoopKit
         socket = input.socket
         pipe = input.pipe
         self.input = try DescriptorInput(input.descriptor)
-        unsafe buffer = .allocate(byteCount: input.bufferSize, alignment: 1)
+        bufferSize = input.bufferSize
         let source = try RunLoop.Source(
             inputDescriptor: input.descriptor,
             onEndOfLoop: { [weak self] in self?.finish(.failure(.loopFinished)) },
@@ -93,39 +102,67 @@ internal import RunLoopKit
 
     deinit {
         state.withLock { $0.source }?.invalidate()
-        unsafe buffer.deallocate()
+        unsafe held.deallocate()
     }
 
-    /// The first bytes of the buffer, until the next wait.
+    /// What the last wait has found, until the next one.
     func bytes(_ count: Int) -> UnsafeRawBufferPointer {
-        unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count])
+        unsafe UnsafeRawBufferPointer(rebasing: held[..<count])
     }
 
-    /// Waits until the buffer has been filled. One wait at a time.
+    //===-- waiting --------------------------------------------------------------------------------------------------===//
+
+    /// Waits until something has been read. One wait at a time.
     func wait(isolation actor: isolated (any Actor)?) async -> Outcome {
-        unsafe await WaitingTasks<Outcome>.wait(
-            isolation: actor, begin: { unsafe begin($0) }, cancel: { finish(.cancelled, ifAwaited: true) })
+        await withTaskCancellationHandler(
+            operation: {
+                unsafe await withUnsafeContinuation(isolation: actor) { (waiter: Waiter) in
+                    unsafe waiter.resumes(on: actor)
+                    unsafe begin(waiter)
+                }
+            }, onCancel: { finish(.cancelled, ifAwaited: true) }, isolation: actor)
+        return outcome
     }
 
-    private func begin(_ waiter: WaitingTasks<Outcome>.Waiter) {
-        let verdict: Outcome? = state.withLock { state in
+    private func begin(_ waiter: Waiter) {
+        let isKnown = state.withLock { state in
+            unsafe precondition(
+                state.waiter == nil, "Only one task at a time may wait for an iteration over a descriptor.")
+            unsafe held.deallocate()
+            unsafe held = UnsafeMutableRawBufferPointer(start: nil, count: 0)
             if state.verdict == nil && Task.isCancelled { state.verdict = .cancelled }
             if state.verdict == nil { state.arm(in: loop, atOnce: pipe?.hasKept == true) }
             if state.verdict == nil { state.limitLine(socket?.limits) }
-            if state.verdict == nil {
-                unsafe precondition(
-                    state.waiter == nil, "Only one task at a time may wait for an iteration over a descriptor.")
-                state.waiter = unsafe waiter
-                socket?.limits.beginWait()
+            if let verdict = state.verdict {
+                outcome = verdict
+                return true
             }
-            return state.verdict
+            state.waiter = unsafe waiter
+            socket?.limits.beginWait()
+            return false
         }
-        guard let verdict else { return }
+        if !isKnown { return }
         invalidateSource()
-        unsafe waiter.resume(returning: verdict)
+        unsafe waiter.resume()
     }
 
-    /// On the loop's thread.
+    /// Lets everything that is ready now have its turn, if the calling task is on the loop's thread: the source goes to the end of the line, and
+    /// this returns when its turn has come. What was read stays.
+    func yield(isolation actor: isolated (any Actor)?) async {
+        if !loop.isCurrent { return }
+        unsafe await withUnsafeContinuation(isolation: actor) { (waiter: Waiter) in
+            unsafe waiter.resumes(on: actor)
+            let source: RunLoop.Source? = state.withLock { state in
+                guard state.verdict == nil, let source = state.source else { return nil }
+                state.yielding = unsafe waiter
+                return source
+            }
+            if let source { source.signal() } else { unsafe waiter.resume() }
+        }
+    }
+
+    //===-- on the loop's thread -------------------------------------------------------------------------------------===//
+
     private func called(_ reasons: RunLoop.Source.Readiness) {
         if reasons.contains(.due) { lookAtLine() }
         if reasons != .due { fill() }
@@ -138,48 +175,58 @@ internal import RunLoopKit
         state.withLock { try? $0.source?.setDeadline(deadline) }
     }
 
-    /// The descriptor was reported, or is always ready.
+    /// The descriptor was reported, or is always ready; or a task has waited for its turn.
     private func fill() {
-        let reading: (WaitingTasks<Outcome>.Waiter, Outcome)? = unsafe state.withLock { state in
-            guard let waiter = state.waiter else {
+        let (waiter, isOver): (Waiter?, Bool) = unsafe state.withLock { state in
+            if let yielding = unsafe state.yielding.take() { return unsafe (yielding, false) }
+            if unsafe state.waiter == nil {
                 state.disarm()
-                return nil
+                return (nil, false)
             }
-            let outcome: Outcome
-            switch unsafe pipe?.read(input, into: buffer) ?? input.read(into: buffer) {
-            case .nothing:
+            guard let outcome = read() else {
                 // A descriptor that the kernel reports is reported again. The next iteration reads the other kind again.
                 if state.isAlwaysReady { state.arm(in: loop) }
-                return nil
-            case .bytes(let count):
-                socket?.noteInput(count)
-                outcome = .bytes(count)
-            case .end: outcome = socket?.failure.map(Outcome.failure) ?? .end
-            case .failure(let error): outcome = .failure(socket?.failure ?? error)
+                return (nil, false)
             }
-            state.waiter = nil
+            self.outcome = outcome
             socket?.limits.endWait()
-            if case .bytes = outcome {} else { state.verdict = outcome }
-            return unsafe (waiter, outcome)
+            if case .bytes = outcome { return unsafe (state.waiter.take(), false) }
+            state.verdict = outcome
+            return unsafe (state.waiter.take(), true)
         }
-        guard let (waiter, outcome) = unsafe reading else { return }
-        if case .bytes = outcome {} else { invalidateSource() }
-        unsafe waiter.resume(returning: outcome)
+        if isOver { invalidateSource() }
+        unsafe waiter?.resume()
+    }
+
+    /// - Returns: `nil` if there is nothing to read.
+    private func read() -> Outcome? {
+        let buffer = unsafe loop.inputBuffer.space(of: bufferSize)
+        switch unsafe pipe?.read(input, into: buffer) ?? input.read(into: buffer) {
+        case .nothing: return nil
+        case .bytes(let count):
+            unsafe held = loop.inputBuffer.take(count)
+            socket?.noteInput(count)
+            return .bytes(count)
+        case .end: return socket?.failure.map(Outcome.failure) ?? .end
+        case .failure(let error): return .failure(socket?.failure ?? error)
+        }
     }
 
     /// Ends the wait and every further one, unless that has been done. No thread is reading when this returns.
     ///
     /// - Parameter ifAwaited: only if a task waits. One that is cancelled later has its bytes, and the next wait is another task's.
     private func finish(_ verdict: Outcome, ifAwaited: Bool = false) {
-        let waiter: WaitingTasks<Outcome>.Waiter?? = unsafe state.withLock { state in
+        let waiters: (Waiter?, Waiter?)? = unsafe state.withLock { state in
             if unsafe state.verdict != nil || (ifAwaited && state.waiter == nil) { return nil }
             state.verdict = verdict
             socket?.limits.endWait()
-            return unsafe .some(state.waiter.take())
+            if unsafe state.waiter != nil { outcome = verdict }
+            return unsafe (state.waiter.take(), state.yielding.take())
         }
-        guard let waiter = unsafe waiter else { return }
+        guard let (waiter, yielding) = unsafe waiters else { return }
         invalidateSource()
-        unsafe waiter?.resume(returning: verdict)
+        unsafe waiter?.resume()
+        unsafe yielding?.resume()
     }
 
     private func invalidateSource() { state.withLock { $0.source.take() }?.invalidate() }

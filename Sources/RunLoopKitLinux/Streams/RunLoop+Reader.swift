@@ -31,10 +31,14 @@ extension RunLoop {
         private let input: InputOfDescriptor
         /// `nil` before the first wait, and when the loop has no source of the descriptor.
         private var reader: DescriptorReader?
-        /// What was read and not taken: the beginning of a line, from earlier buffers, and then the rest of the reader's buffer, which
+        /// What was read and not taken: the beginning of a line, from earlier reads, and then the rest of what the reader has, which
         /// is empty when the reader waits.
         private var begun: ArraySlice<UInt8> = []
         private var rest = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+        /// How many lines were taken since something else last had its turn.
+        private var linesOfTurn = 0
+        /// A descriptor of which much is there is not to keep the others waiting.
+        private static let turn = 16
         /// What was read last is the beginning of a line that is too long, which has been reported.
         private var isInLongLine = false
 
@@ -70,9 +74,14 @@ extension RunLoop {
             defer { limits?.endLine() }
             while true {
                 if let line = try knownLine(limit: limit) { return line }
-                unsafe begun += rest
+                if linesOfTurn >= Self.turn {
+                    linesOfTurn = 0
+                    await reader?.yield(isolation: actor)
+                    continue
+                }
+                if unsafe !rest.isEmpty { unsafe begun += rest }
                 if !begun.isEmpty { limits?.beginLine() }
-                switch try await refillLine(limit: limit, isolation: actor) {
+                switch try await takeForLine(beginReading().wait(isolation: actor)) {
                 case .filled: continue
                 case .cancelled: return nil
                 case .end:
@@ -84,13 +93,16 @@ extension RunLoop {
             }
         }
 
-        /// The next line, if its end has arrived. Throws `lineTooLong`, as soon as that is known.
+        /// The next line, if its end has arrived. Throws `lineTooLong`, as soon as that is known. `nil` also if something else is to have its
+        /// turn before.
         func knownLine(limit: Int) throws(RunLoop.Error) -> String? {
+            if linesOfTurn >= Self.turn { return nil }
             let rest = unsafe rest
             if let end = unsafe firstOffset(of: lineFeed, in: rest) {
                 let line = unsafe UnsafeRawBufferPointer(rebasing: rest[..<end])
                 let text = try unsafe text(of: line, limit: limit)
                 unsafe self.rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+                linesOfTurn += 1
                 return text
             }
             // The byte after the limit may be a carriage return before the line feed.
@@ -136,7 +148,7 @@ extension RunLoop {
                     return true
                 }
                 limits?.beginLine()
-                guard case .filled = try await refill(isolation: actor) else { return false }
+                guard case .filled = try await take(beginReading().wait(isolation: actor)) else { return false }
             }
         }
 
@@ -148,7 +160,7 @@ extension RunLoop {
         ) async throws -> [UInt8]? {
             precondition(count > 0, "A chunk has at least one byte.")
             if begun.isEmpty, unsafe rest.isEmpty {
-                guard case .filled = try await refill(isolation: actor) else { return nil }
+                guard case .filled = try await take(beginReading().wait(isolation: actor)) else { return nil }
             }
             if begun.isEmpty {
                 defer { unsafe rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count)) }
@@ -161,7 +173,7 @@ extension RunLoop {
         /// The next byte.
         public func byte(isolation actor: isolated (any Actor)? = #isolation) async throws -> UInt8? {
             if let byte = begun.popFirst() { return byte }
-            if unsafe rest.isEmpty, case .filled = try await refill(isolation: actor) {}
+            if unsafe rest.isEmpty, case .filled = try await take(beginReading().wait(isolation: actor)) {}
             guard let byte = unsafe rest.first else { return nil }
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
             return byte
@@ -189,10 +201,8 @@ extension RunLoop {
         }
 
         /// The next buffer whole, valid until the next call, of a reader that is asked for nothing else.
-        func buffer(
-            isolation actor: isolated (any Actor)? = #isolation
-        ) async throws(RunLoop.Error) -> UnsafeRawBufferPointer? {
-            guard case .filled = try await refill(isolation: actor) else { return nil }
+        nonisolated(nonsending) func buffer() async throws(RunLoop.Error) -> UnsafeRawBufferPointer? {
+            guard case .filled = try await take(beginReading().wait(isolation: #isolation)) else { return nil }
             return unsafe rest
         }
 
@@ -204,36 +214,40 @@ extension RunLoop {
             case end
         }
 
-        /// Fills the buffer, whose rest has been taken.
-        private func refill(isolation actor: isolated (any Actor)?) async throws(RunLoop.Error) -> Refilling {
+        // To read on takes three steps, of which each call makes one itself: an asynchronous function for all of it costs as much as a line does.
+
+        /// Everything has been taken.
+        private func beginReading() throws(RunLoop.Error) -> DescriptorReader {
             unsafe rest = UnsafeRawBufferPointer(start: nil, count: 0)
-            let reader = try takeReader()
-            switch await reader.wait(isolation: actor) {
-            case .bytes(let count):
-                self.reader = reader
+            linesOfTurn = 0
+            if let reader { return reader }
+            let reader = try DescriptorReader(input)
+            self.reader = reader
+            return reader
+        }
+
+        /// What a wait has come to.
+        private func take(_ outcome: DescriptorReader.Outcome) throws(RunLoop.Error) -> Refilling {
+            if case .bytes(let count) = outcome, let reader {
                 unsafe rest = reader.bytes(count)
                 return .filled
-            case .end: return .end
-            case .cancelled: return .cancelled
+            }
+            reader = nil
+            switch outcome {
             case .failure(let error): throw error
+            case .cancelled: return .cancelled
+            case .end, .bytes: return .end
             }
         }
 
-        /// The same for a line, which has begun: the error that the rest was cut off comes after what there is of it.
-        private func refillLine(
-            limit: Int, isolation actor: isolated (any Actor)?
-        ) async throws(RunLoop.Error) -> Refilling {
+        /// The same of a line, which has begun: the error that the rest was cut off comes after what there is of it.
+        private func takeForLine(_ outcome: DescriptorReader.Outcome) throws(RunLoop.Error) -> Refilling {
             do throws(RunLoop.Error) {
-                return try await refill(isolation: actor)
+                return try take(outcome)
             } catch {
                 if error == .outputCutOff && !begun.isEmpty { return .end }
                 throw error
             }
-        }
-
-        private func takeReader() throws(RunLoop.Error) -> DescriptorReader {
-            if let reader = reader.take() { return reader }
-            return try DescriptorReader(input)
         }
 
         /// - Parameter line: its end, without the line feed.
