@@ -1,45 +1,46 @@
 #if os(Linux)
 /// Values in the order of their arrival, each with a number of its own, by which it can leave from anywhere. Each operation is O(1),
 /// amortized.
+// Inlined, so that the other modules know the type, and need not ask for its metadata each time.
 package struct Line<Element> {
-    private var elements: [UInt: Element] = [:]
+    @usableFromInline var elements: [UInt: Element] = [:]
     /// Of all that are in `elements`, and of some that have left, but not at the beginning.
-    private var order = Queue<UInt>()
-    private var numbersSoFar: UInt = 0
+    @usableFromInline var order = Queue<UInt>()
+    @usableFromInline var numbersSoFar: UInt = 0
 
-    package init() {}
+    @inlinable package init() {}
 
-    package var count: Int { elements.count }
-    package var isEmpty: Bool { elements.isEmpty }
+    @inlinable package var count: Int { elements.count }
+    @inlinable package var isEmpty: Bool { elements.isEmpty }
 
     /// The number of the first one.
-    package var first: UInt? { order.first }
+    @inlinable package var first: UInt? { order.first }
 
-    package subscript(number: UInt) -> Element? { elements[number] }
+    @inlinable package subscript(number: UInt) -> Element? { elements[number] }
 
     /// A number that was not made before: of a value that may be appended later, or not at all.
-    package mutating func makeNumber() -> UInt {
+    @inlinable package mutating func makeNumber() -> UInt {
         numbersSoFar += 1
         return numbersSoFar
     }
 
     /// - Returns: its number.
-    package mutating func append(_ element: Element) -> UInt {
+    @inlinable package mutating func append(_ element: Element) -> UInt {
         let number = makeNumber()
         append(element, number)
         return number
     }
 
-    package mutating func append(_ element: Element, _ number: UInt) {
+    @inlinable package mutating func append(_ element: Element, _ number: UInt) {
         elements[number] = element
         order.append(number)
     }
 
     /// `nil` if there is none.
-    package mutating func removeFirst() -> Element? { order.first.flatMap { remove($0) } }
+    @inlinable package mutating func removeFirst() -> Element? { order.first.flatMap { remove($0) } }
 
     /// `nil` if it is not there.
-    @discardableResult
+    @discardableResult @inlinable
     package mutating func remove(_ number: UInt) -> Element? {
         guard let element = elements.removeValue(forKey: number) else { return nil }
         while let first = order.first, elements[first] == nil { _ = order.removeFirst() }
@@ -49,7 +50,7 @@ package struct Line<Element> {
         return element
     }
 
-    package mutating func removeAll() -> [Element] {
+    @inlinable package mutating func removeAll() -> [Element] {
         defer { elements = [:] }
         return order.removeAll().compactMap { elements[$0] }
     }

@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import RunLoopKitCLibrary
+package import RunLoopKitCLibrary
 
 // Only the files of this folder need the C library.
 
@@ -71,7 +71,7 @@ package func outOfMemory() -> Never {
         }
     }
 
-    @safe private let storage: ManagedBuffer<Value, pthread_mutex_t>
+    @safe @usableFromInline let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     package init(_ value: sending Value) {
         storage = unsafe Storage.create(minimumCapacity: 1) { _ in value }
@@ -83,6 +83,8 @@ package func outOfMemory() -> Never {
 
     /// An object that `body` removes should be returned by it, to be freed after the unlock: that may run user code, and the lock is
     /// not recursive.
+    // Inlined, so that the other modules know the type, and need not ask for its metadata each time.
+    @inlinable
     package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
         unsafe storage.withUnsafeMutablePointers { value, lock in
             unsafe pthread_mutex_lock(lock)

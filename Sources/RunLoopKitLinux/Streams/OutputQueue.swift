@@ -57,6 +57,13 @@ final class OutputQueue: Sendable {
             return unsafe Array(waitersOutside.values)
         }
 
+        /// Who waits for the end of earlier output looks whether it was sent: if there is always more, none of it is the last.
+        mutating func takeOutside(after attempt: Attempt) -> [Waiter] {
+            guard case .taken(1...) = attempt, unsafe !waitersOutside.isEmpty else { return unsafe [] }
+            changes += 1
+            return unsafe takeOutside()
+        }
+
         mutating func takeAll() -> [Waiter] {
             defer { waiters = unsafe [:] }
             return unsafe Array(waiters.values) + takeOutside()
@@ -71,7 +78,7 @@ final class OutputQueue: Sendable {
         process.isOver ? nil : state.withLock(body)
     }
 
-    /// A place at the end of the line.
+    /// A place at the end of the line, for who ends the output.
     func join() -> Ticket { withState { $0.line.append(()) } ?? 0 }
 
     /// A ticket outside the line, for who does not write.
@@ -122,14 +129,28 @@ final class OutputQueue: Sendable {
     func attempt(_ turn: Turn, _ body: () -> OutputHandle.Result) -> Attempt {
         let result: (Attempt, [Waiter])? = unsafe withState { state in
             let attempt = Self.attempt(turn, body, &state)
-            // Who waits for the end of earlier output looks whether it was sent: if there is always more, none of it is the last.
-            guard case .taken(1...) = attempt, unsafe !state.waitersOutside.isEmpty else { return unsafe (attempt, []) }
-            state.changes += 1
-            return unsafe (attempt, state.takeOutside())
+            return unsafe (attempt, state.takeOutside(after: attempt))
         }
         guard let (attempt, waiters) = unsafe result else { return .failure(.inheritedAcrossFork) }
         unsafe resume(waiters)
         return attempt
+    }
+
+    /// The first attempt to write so many bytes. If they are not all taken, the rest has a place in the line from that moment on, so that nobody
+    /// comes in between; usually there is no line, and none is made.
+    func begin(_ count: Int, _ body: () -> OutputHandle.Result) -> (Attempt, Ticket?) {
+        let result: (Attempt, Ticket?, [Waiter])? = unsafe withState { state in
+            let attempt = Self.attempt(.lineIsEmpty, body, &state)
+            let ticket: Ticket? =
+                switch attempt {
+                case .taken(count), .failure: nil
+                case .taken, .mustWait: state.line.append(())
+                }
+            return unsafe (attempt, ticket, state.takeOutside(after: attempt))
+        }
+        guard let (attempt, ticket, waiters) = unsafe result else { return (.failure(.inheritedAcrossFork), nil) }
+        unsafe resume(waiters)
+        return (attempt, ticket)
     }
 
     private static func attempt(

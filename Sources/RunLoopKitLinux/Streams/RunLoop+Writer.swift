@@ -85,22 +85,38 @@ extension RunLoop {
         public func write(
             _ bytes: some Collection<UInt8>, isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> Int {
-            let (ticket, count) = (queue.join(), bytes.count)
+            // The bytes first: a collection may be computed, by code that uses the writer.
+            let (attempt, ticket) = unsafe withBytes(bytes) { start, count in
+                unsafe count == 0 ? (.taken(0), nil) : queue.begin(count) { unsafe output.write(start, count) }
+            }
+            if let ticket { return try await writeRest(bytes, ticket, after: attempt, isolation: actor) }
+            switch attempt {
+            case .taken(let count): return count
+            case .failure(let error): throw reason(for: error)
+            case .mustWait: preconditionFailure("A write that waits has no place in the line.")
+            }
+        }
+
+        /// What the first attempt has not taken, with a place in the line.
+        private func writeRest(
+            _ bytes: some Collection<UInt8>, _ ticket: OutputQueue.Ticket, after first: OutputQueue.Attempt,
+            isolation actor: isolated (any Actor)?
+        ) async throws -> Int {
             defer { queue.leave(ticket) }
-            var accepted = 0
-            while accepted < count {
-                // The bytes first: a collection may be computed, by code that uses the writer.
-                let attempt = unsafe withBytes(bytes.dropFirst(accepted)) { start, count in
-                    queue.attempt(.first(ticket)) { unsafe output.write(start, count) }
-                }
+            let count = bytes.count
+            var (accepted, attempt) = (0, first)
+            while true {
                 switch attempt {
                 case .taken(let more): accepted += more
                 case .failure(let error): throw reason(for: error)
                 case .mustWait(let changes):
                     if await queue.wait(ticket, after: changes, isolation: actor) == .cancelled { return accepted }
                 }
+                if accepted >= count { return accepted }
+                attempt = unsafe withBytes(bytes.dropFirst(accepted)) { start, count in
+                    queue.attempt(.first(ticket)) { unsafe output.write(start, count) }
+                }
             }
-            return accepted
         }
 
         /// Writes text as UTF-8. As above.
