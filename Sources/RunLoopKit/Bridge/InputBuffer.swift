@@ -25,9 +25,9 @@
             defer { unsafe memory = UnsafeMutableRawBufferPointer(start: nil, count: 0) }
             return unsafe memory
         }
-        let copy = unsafe UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
         unsafe copy.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<count]))
-        return copy
+        return unsafe copy
     }
 }
 #endif

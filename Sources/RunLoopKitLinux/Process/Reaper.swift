@@ -17,7 +17,7 @@ extension RunLoop {
     /// - Throws: `inUse` if there are other threads already, as there are in a `main` that is asynchronous once it has waited; what
     ///   starting a program throws.
     public static func reapOrphans() throws {
-        let result = unsafe runloop_reap_orphans()
+        let result = runloop_reap_orphans()
         if result < 0 {
             let subject = result == -ErrorNumber.inAnotherLoop ? "a process with several threads" : "/proc/self/exe"
             throw RunLoop.Error(result: result, of: .system, subject: subject)
