@@ -86,8 +86,8 @@ extension RunLoop {
             _ bytes: some Collection<UInt8>, isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> Int {
             // The bytes first: a collection may be computed, by code that uses the writer.
-            let (attempt, ticket) = withBytes(bytes) { start, count in
-                unsafe count == 0 ? (.taken(0), nil) : queue.begin(count) { unsafe output.write(start, count) }
+            let (attempt, ticket) = unsafe withBytes(bytes) { start, count in
+                count == 0 ? (.taken(0), nil) : queue.begin(count) { unsafe output.write(start, count) }
             }
             if let ticket { return try await writeRest(bytes, ticket, after: attempt, isolation: actor) }
             switch attempt {
