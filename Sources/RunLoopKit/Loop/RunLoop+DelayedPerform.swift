@@ -8,7 +8,8 @@ extension RunLoop {
     ///
     /// It is a timer that fires once: at once if `delay` is negative, up to `tolerance` later to share a wake-up. It can't be taken back: what
     /// may be cancelled or postponed is a ``Timeout``, or a ``Timer`` if somebody else keeps it. Any thread. The closure is freed after its
-    /// call, or when the loop's thread ends without having called it. O(log timers) per mode.
+    /// call, or when the loop's thread ends without having called it. A task that calls it on a loop that nobody has run a second later, as that
+    /// of a thread of the task pool, is named on standard error. O(log timers) per mode.
     ///
     /// - Parameter modes: `nil` is `.common` alone: any common mode. With no modes the closure is never called, and freed at once.
     /// - Returns: `false` if the loop's thread has ended already, or the loop was made before a fork and this is the child, or there are no
@@ -25,6 +26,8 @@ extension RunLoop {
             isAccepted = true
         }
         if !isAccepted { unsafe runloop_timer_invalidate(timer.core) }
+        // It is there still, if the loop has not run by then.
+        if isAccepted && mayNeverRun { awaitFirstRun { true } }
         return isAccepted
     }
 }

@@ -35,6 +35,16 @@ import Testing
         }
     }
 
+    @Test("R150 What a task has performed later on a loop that nobody runs is told")
+    func performedLater() async {
+        await #expect(processExitsWith: .success) {
+            let standardError = try StandardError()
+            precondition(RunLoop.main.perform(after: .milliseconds(1)) {})
+            let told = try await standardError.line()
+            precondition(told.contains("the main loop. Below an async main"))
+        }
+    }
+
     @Test("R150 A loop that runs within the second, and an item that is gone by then, are not told")
     func hasRun() async throws {
         await #expect(processExitsWith: .success) {
