@@ -66,6 +66,25 @@ static void expect_second_call(void) {
     _exit(runloop_reap_orphans() == 0 && !getenv("RUNLOOP_REAPER") ? 6 : 1);
 }
 
+/// The handling of signals is that of the process which became the reaper.
+static void expect_ignored_children(void) {
+    struct sigaction action;
+    _exit(sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN ? 8 : 1);
+}
+
+/// Its terminal is hung up when it has written to it.
+static void await_hang_up(void) {
+    sigset_t set;
+    int number = 0, terminal = open("/dev/tty", O_RDWR);
+    sigemptyset(&set);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    alarm(20);
+    if (write(terminal, "x", 1) == 1)
+        sigwait(&set, &number);
+    _exit(number);
+}
+
 static void *be_thread(void *unused) {
     for (;;)
         pause();
@@ -76,7 +95,9 @@ static const struct {
     const char *name;
     void (*body)(void);
 } programs[] = {
-    {"orphans", make_orphans}, {"signal", end_by_signal}, {"forwarded", await_signal}, {"twice", expect_second_call}};
+    {"orphans", make_orphans},     {"signal", end_by_signal},  {"forwarded", await_signal},
+    {"twice", expect_second_call}, {"hang-up", await_hang_up}, {"ignored", expect_ignored_children},
+};
 
 /// Before `main`, which is that of the tests.
 __attribute__((constructor)) static void be_program(void) {
@@ -122,6 +143,30 @@ static int status_in_namespace(const char *name) {
     return status;
 }
 
+static void execute_with_ignored_children(void) {
+    signal(SIGCHLD, SIG_IGN);
+    execute_program();
+}
+
+static int terminal;
+
+/// It leads a session of the terminal, as the first process of a container does.
+static void execute_in_terminal(void) {
+    setsid();
+    if (open(ptsname(terminal), O_RDWR) < 0)
+        _exit(93);
+    execute_program();
+}
+
+static void *hang_up(void *unused) {
+    char byte;
+    // Before the session has opened the other side there is nothing to read.
+    while (read(terminal, &byte, 1) != 1)
+        usleep(1000);
+    close(terminal);
+    return unused;
+}
+
 #define EXPECT_STATUS(status, number) EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == (number))
 
 TEST("a reaper takes orphans alone, and exits with the status of its program") {
@@ -138,6 +183,29 @@ TEST("a reaper ends by the signal that ended its program, and passes on what it 
     EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1);
     status = status_of("forwarded");
     EXPECT_STATUS(status, SIGTERM);
+}
+
+TEST("a reaper sees the end of its program even if the process was started with SIGCHLD ignored, which the program "
+     "has") {
+    need_proc();
+    setenv(variable, "ignored", 1);
+    int status = status_of_child(execute_with_ignored_children);
+    unsetenv(variable);
+    EXPECT_STATUS(status, 8);
+}
+
+TEST("a reaper that leads the session of a terminal passes on that it was hung up, which the kernel sends to no other "
+     "process") {
+    need_proc();
+    pthread_t thread;
+    terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    REQUIRE(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    setenv(variable, "hang-up", 1);
+    REQUIRE(pthread_create(&thread, NULL, hang_up, NULL) == 0);
+    int status = status_of_child(execute_in_terminal);
+    unsetenv(variable);
+    pthread_join(thread, NULL);
+    EXPECT_STATUS(status, SIGHUP);
 }
 
 TEST("the first process of a container reaps orphans, and ends as its program does") {

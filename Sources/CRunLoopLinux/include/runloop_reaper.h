@@ -18,7 +18,8 @@ extern "C" {
 /// program's own children are not those of the reaper. When the program ends, the reaper ends as that did, in a container with all that is
 /// left there; when the reaper is killed, so is the program.
 ///
-/// In a shell's job both belong to the foreground, and what the terminal sends reaches both. LISTEN_PID, if it names the process, names the new one.
+/// In a shell's job both belong to the foreground, and what the terminal sends reaches both. That it was hung up is sent to the leader of its session
+/// alone, which passes that on. SIGCHLD may be ignored: in the new process it is again. LISTEN_PID, if it names the process, names the new one.
 /// Any further call has no effect. O(descriptors), once.
 /// Errors: -EBUSY: there are other threads already; -EAGAIN: too many processes; -EMFILE, -ENFILE; -ENOMEM; -ENOENT: there is no /proc; what else
 /// execve says of /proc/self/exe. After an error the program goes on as it is.

@@ -90,14 +90,34 @@ static bool has_other_threads(void) {
 
 //===-- the program --------------------------------------------------------------------------------------------------===//
 
+/// What of the process's handling of signals is another one in a reaper.
+struct former_handling {
+    sigset_t blocked;
+    struct sigaction children;
+};
+
+/// Every signal is blocked. Where SIGCHLD is ignored, the kernel reaps by itself and reports no end, also not that of the program.
+static void take_signals(struct former_handling *former) {
+    const struct sigaction action = {.sa_handler = SIG_DFL};
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &former->blocked);
+    sigaction(SIGCHLD, &action, &former->children);
+}
+
+static void give_signals_back(const struct former_handling *former) {
+    sigaction(SIGCHLD, &former->children, NULL);
+    pthread_sigmask(SIG_SETMASK, &former->blocked, NULL);
+}
+
 /// In the child. It has the only thread of its parent, so it may call what a program may.
-static _Noreturn void execute(pid_t reaper, char **arguments, const sigset_t *blocked, int report) {
+static _Noreturn void execute(pid_t reaper, char **arguments, const struct former_handling *former, int report) {
     set_number(marker, reaper);
     if (is_in("LISTEN_PID", reaper))
         set_number("LISTEN_PID", getpid());
     // The reaper has one thread, which ends with it.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    pthread_sigmask(SIG_SETMASK, blocked, NULL);
+    give_signals_back(former);
     execv("/proc/self/exe", arguments);
     int error = errno;
     if (write(report, &error, sizeof error) != sizeof error)
@@ -106,13 +126,13 @@ static _Noreturn void execute(pid_t reaper, char **arguments, const sigset_t *bl
 }
 
 /// Its pid, when it is executed; or a negative errno value, and then there is none.
-static pid_t start_program(char **arguments, const sigset_t *blocked) {
+static pid_t start_program(char **arguments, const struct former_handling *former) {
     int report[2], error = 0;
     if (pipe2(report, O_CLOEXEC) < 0)
         return -errno;
     pid_t reaper = getpid(), program = fork();
     if (program == 0)
-        execute(reaper, arguments, blocked, report[1]);
+        execute(reaper, arguments, former, report[1]);
     if (program < 0)
         error = errno;
     close(report[1]);
@@ -157,6 +177,12 @@ static bool stops(int number) {
     return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 }
 
+/// What the kernel sends to the foreground of a terminal the program receives as well, but that the terminal was hung up is sent to the leader
+/// of its session alone, with SIGCONT in case that is stopped.
+static bool is_for_leader(int number) {
+    return number == SIGHUP && getsid(0) == getpid();
+}
+
 /// Every signal is blocked.
 static _Noreturn void reap_until_end(pid_t program) {
     sigset_t all;
@@ -168,6 +194,8 @@ static _Noreturn void reap_until_end(pid_t program) {
             reap(program);
         else if (number > 0 && arrived.si_code != SI_KERNEL)
             kill(program, number);
+        else if (number > 0 && is_for_leader(number))
+            kill(program, number), kill(program, SIGCONT);
         else if (number > 0 && stops(number))
             kill(getpid(), SIGSTOP); // The terminal has sent it to the program as well, and shells look at both.
     }
@@ -185,17 +213,17 @@ int runloop_reap_orphans(void) {
         return -EBUSY;
     size_t size;
     char *text = read_command_line(&size), **arguments = text ? words_of(text, size) : NULL;
-    sigset_t all, blocked;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &blocked);
-    pid_t program = arguments ? start_program(arguments, &blocked) : -(text ? ENOMEM : errno);
+    int error = text ? ENOMEM : errno;
+    struct former_handling former;
+    take_signals(&former);
+    pid_t program = arguments ? start_program(arguments, &former) : -error;
     if (program > 0) {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
         prctl(PR_SET_NAME, "reaper");
         close_all();
         reap_until_end(program);
     }
-    pthread_sigmask(SIG_SETMASK, &blocked, NULL);
+    give_signals_back(&former);
     free(arguments);
     free(text);
     return program;
