@@ -191,6 +191,31 @@ TEST("what another process writes later than the limit is cut off, which is not 
     EXPECT_EQ(report.result.output.end, RUNLOOP_COMMAND_COMPLETE);
 }
 
+TEST("a command whose end was seen has nothing to do while it waits for others that have its pipes") {
+    struct report report = {0};
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const runloop_child_descriptor number = {.number = 3, .kind = RUNLOOP_CHILD_DESCRIPTOR, .from = ends[1]};
+    runloop_command *command = add_command(
+        (runloop_command_config){
+            .start = {.arguments = SHELL("sleep 1000 & echo $! >&3"), .descriptors = &number, .descriptor_count = 1},
+            .limit = 1000,
+            .output_limit_ns = RUNLOOP_NEVER},
+        &report);
+    // It has been reaped.
+    RUN_UNTIL(MODE, kill(runloop_command_get_pid(command), 0) < 0);
+    struct pollfd set = {.fd = runloop_source_get_descriptor(command), .events = POLLIN};
+    EXPECT_EQ(poll(&set, 1, 0), 0);
+    char text[16] = "";
+    REQUIRE(read(ends[0], text, sizeof text - 1) > 0);
+    EXPECT_EQ(kill(number_in(text), SIGKILL), 0);
+    RUN_UNTIL(MODE, report.count > 0);
+    EXPECT_EQ(report.result.output.end, RUNLOOP_COMMAND_COMPLETE);
+    runloop_source_release(command);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 TEST("one that writes for ever does not put off the end of the output") {
     struct report report = {0};
     runloop_command *command = add_command((runloop_command_config){.start.arguments = SHELL("yes & echo $! >&2"),

@@ -69,12 +69,16 @@ static bool is_inherited(const struct command *command) {
     return command->object.source && object_is_inherited(&command->object);
 }
 
+static void unwatch(const struct command *command, int descriptor) {
+    if (command->set >= 0 && !is_inherited(command))
+        epoll_ctl(command->set, EPOLL_CTL_DEL, descriptor, NULL);
+}
+
 /// A forked child may have a copy of the descriptor, so that it would remain in the set.
 static void close_pipe(struct command *command, int *descriptor) {
     if (*descriptor < 0)
         return;
-    if (command->set >= 0 && !is_inherited(command))
-        epoll_ctl(command->set, EPOLL_CTL_DEL, *descriptor, NULL);
+    unwatch(command, *descriptor);
     close(*descriptor);
     *descriptor = -1;
 }
@@ -107,9 +111,10 @@ static bool has_output(const struct command *command) {
 
 //===-- what is to do ------------------------------------------------------------------------------------------------===//
 
-/// Others may have its pipes still.
+/// Others may have its pipes still. Its pidfd is readable from now on, for ever.
 static void note_end(struct command *command, int64_t now_ns) {
     command->has_ended = true;
+    unwatch(command, command->process.pidfd);
     command->timeout_due_ns = RUNLOOP_NEVER;
     command->output_due_ns = later(now_ns, command->output_limit_ns);
     runloop__foreground_end(&command->process.foreground);
