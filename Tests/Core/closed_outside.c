@@ -6,6 +6,11 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+/// What standard error is notified of is in diagnostics.c.
+__attribute__((constructor)) static void disable_diagnostics(void) {
+    runloop_set_diagnostics_enabled(false);
+}
+
 static int waits, iterations;
 
 /// Called once, before the loop asks whether its set is still one, or makes another.

@@ -125,3 +125,49 @@ TEST("R150 a mode that had items once, and a run that misses nothing, are not to
     runloop_set_diagnostics_enabled(true);
     EXPECT_EQ(occurrences("runloop: A run in the mode", text_of_thread(run_many)), 16);
 }
+
+static void *use_number_again(void *unused) {
+    for (int i = 0; i < 2; i++) {
+        int first = make_eventfd(0), second = make_eventfd(0);
+        add_descriptor(MODE, first, RUNLOOP_READABLE, NULL, NULL);
+        REQUIRE(dup(first) >= 0 && dup2(second, first) == first);
+        add_descriptor(MODE, first, RUNLOOP_READABLE, NULL, NULL);
+        EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    }
+    return unused;
+}
+
+TEST("R73 a number that was closed before its source was removed causes one diagnostic") {
+    EXPECT_EQ(occurrences("was closed while a source watched it", text_of_thread(use_number_again)), 1);
+}
+
+static struct worker worker;
+
+static void *add_newer(void *newer) {
+    EXPECT_EQ(runloop_add_source(worker.loop, newer, MODE), 0);
+    return NULL;
+}
+
+TEST("R73 a standard error that is full holds up nobody who adds a source for a number that was used again") {
+    int ends[2], first = make_eventfd(0), second = make_eventfd(0), saved = dup(STDERR_FILENO);
+    pthread_t thread;
+    make_pipe(ends);
+    while (write(ends[1], "x", 1) == 1)
+        continue;
+    start_worker(&worker);
+    runloop_source *older = make_descriptor(first, RUNLOOP_READABLE, NULL, NULL);
+    runloop_source *newer = make_descriptor(first, RUNLOOP_READABLE, NULL, NULL);
+    EXPECT_EQ(runloop_add_source(worker.loop, older, MODE), 0);
+    REQUIRE(dup(first) >= 0 && dup2(second, first) == first);
+    REQUIRE(fcntl(ends[1], F_SETFL, 0) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
+    REQUIRE(pthread_create(&thread, NULL, add_newer, newer) == 0);
+    // It would not end while the lock is held.
+    pthread_join(thread, NULL);
+    EXPECT(runloop_contains_source(worker.loop, newer, MODE));
+    char bytes[65536];
+    REQUIRE(read(ends[0], bytes, sizeof bytes) > 0);
+    stop_worker(&worker);
+    REQUIRE(dup2(saved, STDERR_FILENO) >= 0);
+    runloop_source_release(older);
+    runloop_source_release(newer);
+}

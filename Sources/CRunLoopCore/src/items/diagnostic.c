@@ -3,6 +3,7 @@
 
 #ifdef __linux__
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -40,8 +41,9 @@ bool runloop__diagnostic_is_due(enum runloop__diagnostic diagnostic) {
 static void write_note(const char *text) {
     struct iovec parts[] = {
         {(void *)before, sizeof before - 1}, {(void *)text, strlen(text)}, {(void *)after, sizeof after - 1}};
-    // A single write, so that no other output comes between. There is nobody to whom its failure could be reported.
-    ssize_t count = writev(STDERR_FILENO, parts, sizeof parts / sizeof *parts);
+    // A single write, so that no other output comes between, and not the function, which is a cancellation point. There is nobody to whom its
+    // failure could be reported.
+    long count = syscall(SYS_writev, STDERR_FILENO, parts, sizeof parts / sizeof *parts);
     (void)count;
 }
 
@@ -54,11 +56,12 @@ void runloop__note_closed(int descriptor) {
     char text[300];
     if (!runloop__diagnostic_is_due(RUNLOOP__CLOSED_TOO_EARLY))
         return;
-    snprintf(text, sizeof text,
-             "The descriptor %d was closed while a source watched it, and its number stands for another file. That "
-             "source is not "
-             "called for it any more. Remove or invalidate a source first, and then close its descriptor.",
-             descriptor);
+    snprintf(
+        text, sizeof text,
+        "The descriptor %d was closed while a source watched it, and its number stands for no file or another one. "
+        "That source is not called for it any more. Remove or invalidate a source first, and then close its "
+        "descriptor.",
+        descriptor);
     runloop__diagnostic_write(RUNLOOP__CLOSED_TOO_EARLY, text);
 }
 

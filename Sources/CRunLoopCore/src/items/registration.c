@@ -64,7 +64,6 @@ HOLDS_LOCK static void keep_reasons(runloop *loop, struct news *news, uint32_t k
 /// The number was closed, or stands for another file, which the sources have not asked for: all but one that joins just now.
 HOLDS_LOCK static COLD void retire_sources(runloop *loop, struct registration *registration,
                                            struct source_attachment *joining) {
-    note_stale(loop);
     registration->in_set = false;
     registration->registered = 0;
     struct source_attachment *retired = registration->sources;
@@ -80,8 +79,10 @@ HOLDS_LOCK static COLD void retire_sources(runloop *loop, struct registration *r
     registration->retired = retired;
     for (struct source_attachment *place = retired; place; place = place->next_registered)
         keep_reasons(loop, &place->news, 0);
+    // Reported by the loop's thread, without the lock: standard error may be a pipe that is full.
     if (retired)
-        runloop__note_closed(registration->descriptor);
+        loop->registrations.closed = registration->descriptor + 1;
+    note_stale(loop);
 }
 
 HOLDS_LOCK static int control(runloop *loop, const struct registration *registration, int operation, uint32_t mask) {

@@ -104,10 +104,12 @@ struct ready {
 struct registrations {
     struct registration **by_descriptor GUARDED;
     uint32_t capacity GUARDED;
-    uint32_t generation GUARDED;    ///< of the last one that was made
-    struct list masked GUARDED;     ///< of which epoll was asked for less than their sources want
-    uint32_t stale_count GUARDED;   ///< entries of the set that nobody can remove
-    bool set_is_stale GUARDED;      ///< such an entry was reported: make the set anew
+    uint32_t generation GUARDED;  ///< of the last one that was made
+    struct list masked GUARDED;   ///< of which epoll was asked for less than their sources want
+    uint32_t stale_count GUARDED; ///< entries of the set that nobody can remove
+    bool set_is_stale GUARDED;    ///< such an entry was reported: make the set anew
+    int closed
+        GUARDED; ///< a number that was closed before its source was removed, and 1; 0: none that is to be reported
     bool some_are_left_out GUARDED; ///< registrations that could not be put into the new set: try again
 };
 
