@@ -20,9 +20,9 @@ extern "C" {
 ///
 /// In a shell's job both belong to the foreground, and what the terminal sends reaches both. That it was hung up is sent to the leader of its session
 /// alone, which passes that on. SIGCHLD may be ignored: in the new process it is again. LISTEN_PID, if it names the process, names the new one.
-/// Any further call has no effect. O(descriptors), once.
-/// Errors: -EBUSY: there are other threads already; -EAGAIN: too many processes; -EMFILE, -ENFILE; -ENOMEM; -ENOENT: there is no /proc; what else
-/// execve says of /proc/self/exe. After an error the program goes on as it is.
+/// Any further call has no effect. After an error the program goes on as it is. O(descriptors), once.
+/// Errors: -EBUSY: there are other threads already; -EAGAIN: too many processes; -EMFILE, -ENFILE; -ENOMEM; -ENOENT: there is no /proc; -EACCES:
+/// /proc/self/exe may not be executed.
 RUNLOOP_EXPORT int runloop_reap_orphans(void);
 
 #ifdef __cplusplus

@@ -71,8 +71,8 @@ RUNLOOP_EXPORT bool runloop_signal_is_caught(runloop_signal *signal);
 /// signal, and the signal is sent to the calling thread. Where that has no effect, in the first process of a container (PID 1) for one,
 /// the process exits with the status 128 + `number`, as which a shell reports such an end. Functions of atexit are not called, and the
 /// streams of the C library are not flushed. Async-signal-safe. O(1).
-/// Returns: only if the signal does not end a process by default.
-/// Errors: -EINVAL: it does not end a process by default (SIGCHLD, SIGSTOP), or it is no signal; nothing has changed.
+/// Returns: only if the signal does not end a process by default, and then nothing has changed.
+/// Errors: -EINVAL: it does not end a process by default (SIGCHLD, SIGSTOP), or it is no signal.
 RUNLOOP_EXPORT int runloop_end_process_by_signal(int32_t number);
 
 #ifdef __cplusplus

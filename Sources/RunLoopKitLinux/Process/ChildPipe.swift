@@ -104,9 +104,8 @@ final class ChildPipe: Sendable {
     /// by the loop. What can't be read is left to the reader.
     func beginKeeping(upTo limit: Int) {
         guard let input = try? DescriptorInput(number) else { return }
-        let source = try? RunLoop.Source(inputDescriptor: number, onEndOfLoop: {}) { [weak self] _ in
-            self?.keep(from: input, limit)
-        }
+        let source = try? RunLoop.Source(
+            inputDescriptor: number, onEndOfLoop: {}, perform: { [weak self] _ in self?.keep(from: input, limit) })
         let isWanted = state.withLock { state in
             if state.isRead || state.isClosed || state.keeper != nil || state.kept.count >= limit { return false }
             state.keeper = source
