@@ -19,7 +19,8 @@ final class ResumedMainActor: JobQueue, SerialExecutor, @unchecked Sendable {
     }
 
     override func enqueue(_ job: consuming ExecutorJob) {
-        if loop.isCurrent && loop.currentMode != nil {
+        // In another mode the queue is not served either, and no run of a common mode may come, whose end would give the job to the queue.
+        if loop.isCurrent, let mode = loop.currentMode, loop.isCommon(mode) {
             super.enqueue(job)
         } else {
             MainActor.shared.enqueue(UnownedJob(job))
