@@ -7,158 +7,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/lock.h"
-#include "base/object.h"
-#include "commands/collected.h"
-#include "process/child.h"
-#include "process/ending.h"
-#include "process/pidfd.h"
-#include "process/start.h"
+#include "commands/command.h"
 #include "runloop_bionic.h"
-#include "streams/sink.h"
 
 #define DEFAULT_OUTPUT_LIMIT_NS INT64_C(2000000000)
-static const runloop_child_step default_steps[] = {{SIGTERM, INT64_C(5000000000)}, {SIGKILL, 0}};
-
-struct command {
-    struct object object; ///< of one that a loop runs
-    struct steady_lock lock;
-    void (*ended)(runloop_command *command, const runloop_command_result *result, void *info);
-    int set;
-    struct process process; ///< its pidfd is open until the object is freed
-    int64_t timeout_ns, output_limit_ns;
-    bool leads_group;
-    // What follows is guarded by the lock.
-    int input_descriptor; ///< -1: it has taken everything, or no more
-    const char *input;
-    char *input_copy; ///< NULL: the input is the caller's
-    size_t input_left;
-    struct collected outputs[2];
-    bool has_ended;
-    bool timed_out;
-    runloop_child_exit exit;
-    int64_t timeout_due_ns, output_due_ns; ///< RUNLOOP_NEVER: not counted, or passed
-    struct ending ending;
-};
 
 static struct command *command_of(runloop_source *source) {
     return runloop__object_of(source, OBJECT_COMMAND);
-}
-
-static struct ended_process process_of(const struct command *command) {
-    return (struct ended_process){.pidfd = command->process.pidfd, .pid = command->process.pid, .is_ours = true};
-}
-
-static int64_t later(int64_t now_ns, int64_t duration_ns) {
-    int64_t instant_ns;
-    return __builtin_add_overflow(now_ns, duration_ns, &instant_ns) ? RUNLOOP_NEVER : instant_ns;
-}
-
-//===-- its pipes ----------------------------------------------------------------------------------------------------===//
-
-/// Is this a forked child, which has the same set as its parent?
-static bool is_inherited(const struct command *command) {
-    return command->object.source && object_is_inherited(&command->object);
-}
-
-static void unwatch(const struct command *command, int descriptor) {
-    if (command->set >= 0 && !is_inherited(command))
-        epoll_ctl(command->set, EPOLL_CTL_DEL, descriptor, NULL);
-}
-
-/// A forked child may have a copy of the descriptor, so that it would remain in the set.
-static void close_pipe(struct command *command, int *descriptor) {
-    if (*descriptor < 0)
-        return;
-    unwatch(command, *descriptor);
-    close(*descriptor);
-    *descriptor = -1;
-}
-
-static void close_pipes(struct command *command) {
-    close_pipe(command, &command->input_descriptor);
-    for (int i = 0; i < 2; i++)
-        close_pipe(command, &command->outputs[i].descriptor);
-}
-
-static void feed(struct command *command) {
-    const struct sink sink = {.descriptor = command->input_descriptor, .is_pipe = true};
-    while (command->input_left > 0) {
-        struct iovec piece = {.iov_base = (void *)command->input, .iov_len = command->input_left};
-        ptrdiff_t count = runloop__sink_write(&sink, &piece, 1);
-        if (count == 0)
-            return;
-        // It reads no more.
-        if (count < 0)
-            break;
-        command->input += count;
-        command->input_left -= (size_t)count;
-    }
-    close_pipe(command, &command->input_descriptor);
-}
-
-static bool has_output(const struct command *command) {
-    return command->outputs[0].descriptor >= 0 || command->outputs[1].descriptor >= 0;
-}
-
-//===-- what is to do ------------------------------------------------------------------------------------------------===//
-
-/// Others may have its pipes still. Its pidfd is readable from now on, for ever.
-static void note_end(struct command *command, int64_t now_ns) {
-    command->has_ended = true;
-    unwatch(command, command->process.pidfd);
-    command->timeout_due_ns = RUNLOOP_NEVER;
-    command->output_due_ns = later(now_ns, command->output_limit_ns);
-    runloop__foreground_end(&command->process.foreground);
-    close_pipe(command, &command->input_descriptor);
-}
-
-/// Someone else's signals go on, if it is ended already.
-static void time_out(struct command *command) {
-    const struct ended_process process = process_of(command);
-    command->timeout_due_ns = RUNLOOP_NEVER;
-    command->timed_out = true;
-    bool of_group = command->leads_group && getpgid(command->process.pid) == command->process.pid;
-    if (command->ending.count == 0)
-        runloop__ending_begin(&command->ending, &process, default_steps, 2, of_group);
-}
-
-/// Does what can be done now. true: it is over.
-static bool step(struct command *command, int64_t now_ns) {
-    if (command->input_descriptor >= 0)
-        feed(command);
-    // Before the outputs: what it has written is there.
-    if (!command->has_ended && runloop__child_take_exit(command->process.pidfd, true, &command->exit))
-        note_end(command, now_ns);
-    for (int i = 0; i < 2; i++)
-        if (command->outputs[i].descriptor >= 0 && runloop__collected_read(&command->outputs[i]))
-            close_pipe(command, &command->outputs[i].descriptor);
-    if (command->output_due_ns <= now_ns)
-        for (int i = 0; i < 2; i++)
-            if (command->outputs[i].descriptor >= 0) {
-                runloop__collected_cut_off(&command->outputs[i]);
-                close_pipe(command, &command->outputs[i].descriptor);
-            }
-    if (command->timeout_due_ns <= now_ns)
-        time_out(command);
-    return command->has_ended && !has_output(command);
-}
-
-/// When to come next, though nothing is ready.
-static int64_t next_due(struct command *command, int64_t now_ns) {
-    if (command->has_ended)
-        return command->output_due_ns;
-    const struct ended_process process = process_of(command);
-    int64_t due_ns = runloop__ending_go_on(&command->ending, &process, now_ns);
-    return due_ns < command->timeout_due_ns ? due_ns : command->timeout_due_ns;
 }
 
 static runloop_command_result result_of(const struct command *command) {
@@ -183,9 +44,9 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         command->timeout_ns = 0;
     }
     // Another loop may have been first.
-    bool was_over = command->has_ended && !has_output(command), is_over = step(command, now_ns);
+    bool was_over = command->has_ended && !has_output(command), is_over = runloop__command_step(command, now_ns);
     // Without memory for the deadline it comes again at once.
-    if (!is_over && runloop_source_set_deadline(source, next_due(command, now_ns)) < 0)
+    if (!is_over && runloop_source_set_deadline(source, runloop__command_next_due(command, now_ns)) < 0)
         runloop_source_wake(source);
     steady_give(&command->lock);
     if (was_over || !is_over)
@@ -206,13 +67,13 @@ static void schedule(void *info, runloop *loop, const char *mode) {
 static void invalidated(void *info) {
     struct command *command = info;
     steady_take(&command->lock);
-    close_pipes(command);
+    runloop__command_close_pipes(command);
     steady_give(&command->lock);
 }
 
 /// What it has, but the process.
 static void discard(struct command *command) {
-    close_pipes(command);
+    runloop__command_close_pipes(command);
     for (int i = 0; i < 2; i++)
         free(command->outputs[i].bytes);
     free(command->input_copy);
@@ -401,8 +262,8 @@ static void run_to_end(struct command *command) {
     pthread_cleanup_push(abandon, command);
     int64_t now_ns = runloop_get_now_ns(NULL);
     command->timeout_due_ns = command->timeout_ns ? later(now_ns, command->timeout_ns) : RUNLOOP_NEVER;
-    while (!step(command, now_ns)) {
-        int64_t due_ns = next_due(command, now_ns);
+    while (!runloop__command_step(command, now_ns)) {
+        int64_t due_ns = runloop__command_next_due(command, now_ns);
         pthread_setcancelstate(cancellation, &unused);
         wait_until(command, due_ns, now_ns);
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &unused);
