@@ -117,6 +117,8 @@ static _Noreturn void execute(pid_t reaper, char **arguments, const struct forme
         set_number("LISTEN_PID", getpid());
     // The reaper has one thread, which ends with it.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != reaper)
+        _exit(127);
     give_signals_back(former);
     execv("/proc/self/exe", arguments);
     int error = errno;

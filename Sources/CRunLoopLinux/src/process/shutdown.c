@@ -85,9 +85,11 @@ static void start_limit(int number, int64_t limit_ns) {
     if (limit_ns == RUNLOOP_FOREVER)
         return;
     // libdispatch does not say that it was the timer, and its signal may count as a copy of the first.
-    if (!runloop__signal_is_shared(number) && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 &&
-        timer_settime(timer, 0, &limit, NULL) == 0)
-        return;
+    if (!runloop__signal_is_shared(number) && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0) {
+        if (timer_settime(timer, 0, &limit, NULL) == 0)
+            return;
+        timer_delete(timer);
+    }
     if (!start_limit_thread(number, limit.it_value) && runloop_diagnostics_are_enabled())
         dprintf(STDERR_FILENO,
                 "runloop: This shutdown has no limit, since there is neither a timer nor a thread left for it.\n");
