@@ -89,13 +89,13 @@ final class ChildPipe: Sendable {
     /// Closes it before its end: the child's next output is an error there, or SIGPIPE. Who reads it later gets the error. The number remains
     /// that of an open descriptor, which nobody else can get.
     func cutOff() {
-        let keeper = state.withLock { state in
+        state.withLock { state in
             state.isClosed = true
             state.kept = []
-            replaceByNull(number)
-            return state.keeper.take()
         }
-        keeper?.invalidate()
+        // Nothing watches the number when it becomes that of another file.
+        endKeeping()
+        state.withLock { _ in replaceByNull(number) }
     }
 
     //===-- keeping --------------------------------------------------------------------------------------------------===//
