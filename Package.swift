@@ -294,6 +294,12 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .executableTarget(
+            name: "foundation-beside-program",
+            dependencies: ["RunLoopKit"],
+            path: "Tests/Kit/ExecutorPrograms/FoundationBeside",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
             name: "simulation-program",
             dependencies: ["RunLoopKit", "RunLoopKitLinux", "RunLoopKitSimulation", "AllocationCount"],
             path: "Tests/Kit/ExecutorPrograms/Simulation",

@@ -114,6 +114,12 @@ import Testing
                 == Ending(status: 0, output: "\(name): done\n"))
     }
 
+    @Test("A task that a run in a mode of its own has resumed goes on where another loop serves the main queue")
+    func resumedBesideFoundation() async throws {
+        #expect(
+            try await runProgram("foundation-beside-program", "") == Ending(status: 0, output: "beside: done\n"))
+    }
+
     @Test("A job that keeps the main loop is named once; one that runs the loop itself is not")
     func blockingJob() async throws {
         let loud = try await runProgram("single-thread-program", "blocks 2>&1").output
