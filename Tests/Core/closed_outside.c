@@ -472,7 +472,7 @@ TEST("R73 a source whose descriptor was closed is not called after it was paused
     runloop_source_release(older);
 }
 
-TEST("R73 two sources of a number that was used again twice are both told nothing of the third file") {
+TEST("R73 two sources of a number that was used again twice are both left alone by the third file") {
     int pipes[3][2], counts[3] = {0};
     make_pipe(pipes[0]);
     runloop_source *sources[3] = {add_reader(pipes[0][0], &counts[0])};

@@ -298,7 +298,7 @@ TEST("a shutdown that is held before it begins performs nothing, and the limit e
     EXPECT(runloop_now_ns() - before_ns >= 300 * MS);
 }
 
-TEST("who resumes what nobody holds is told") {
+TEST("to resume what nobody holds is an error") {
     add_shutdown(SECOND);
     EXPECT_EQ(runloop_shutdown_resume(current), -EINVAL);
     EXPECT_EQ(runloop_shutdown_hold(NULL), -EINVAL);

@@ -180,7 +180,7 @@ static const char *text_of_creation(const int32_t *numbers, size_t count, bool i
     return text;
 }
 
-TEST("R150 what waits for ignored signals is told so, once for each signal, unless it is forced") {
+TEST("R150 waiting for ignored signals is noted, once for each signal, unless it is forced") {
     signal(SIGHUP, SIG_IGN);
     signal(SIGINT, SIG_IGN);
     EXPECT_EQ(text_of_creation((const int32_t[]){SIGINT}, 1, false, true)[0], 0);

@@ -134,7 +134,7 @@ TEST("R150 a signal that every thread has blocked is noted") {
     end_source(caught);
 }
 
-TEST("a loop that checks its signals has no more to wait for by that") {
+TEST("checking its signals gives a loop nothing more to wait for") {
     struct tally tally = {0};
     runloop_signal *caught = add_signal(MODE, SIGUSR1, &tally);
     EXPECT_EQ(run_for(MODE, 100 * MS), RUNLOOP_RESULT_TIMED_OUT);

@@ -54,7 +54,7 @@ RUNLOOP_EXPORT int runloop_output_create(const runloop_output_config *config, ru
 
 //===-- Writing ------------------------------------------------------------------------------------------------------===//
 // Any thread; calls exclude one another, so the bytes of one call are not mixed with another's. None of them waits. An error of the
-// descriptor drops what waits, and is the result of every further call. No call raises SIGXFSZ or SIGPIPE: sockets are told not to, and pipes since
+// descriptor drops what waits, and is the result of every further call. No call raises SIGXFSZ or SIGPIPE: sockets are asked not to, and pipes since
 // Linux 6.18; before that, the signal is blocked in the calling thread around a write to a pipe, and taken back, which costs two system calls.
 // In regular files, and whatever else the kernel does not watch, nothing waits: they are written at once. A forked child never sends what the
 // parent's buffer had at the fork.

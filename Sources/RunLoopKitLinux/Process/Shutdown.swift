@@ -73,7 +73,7 @@ extension RunLoop {
         /// process ends, when it has returned. The loop goes on meanwhile, in the modes that the program runs, and with it the main actor
         /// and all that the work waits for. It is cut off by the limit and by a second signal, and not cancelled before: with a limit of
         /// its own it should finish earlier. After ten seconds a diagnostic on standard error says what the process waits for.
-        /// A program that stops its loop before, and returns from `main`, ends by that. Any thread. O(work that was added).
+        /// A program that stops its loop before, and returns from `main`, ends there. Any thread. O(work that was added).
         ///
         /// - Parameters:
         ///   - order: as for other work, with which it takes its turn.

@@ -19,8 +19,8 @@ import Testing
             let standardError = try StandardError()
             let source = RunLoop.Source {}
             try RunLoop.main.add(source, forMode: .common)
-            let told = try await standardError.line()
-            precondition(told.contains("the main loop. Below an async main"))
+            let line = try await standardError.line()
+            precondition(line.contains("the main loop. Below an async main"))
             source.invalidate()
         }
     }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("R150 What a task has performed later on a loop that nobody runs is told")
+    @Test("R150 What a task has performed later on a loop that nobody runs is reported")
     func performedLater() async {
         await #expect(processExitsWith: .success) {
             let standardError = try StandardError()

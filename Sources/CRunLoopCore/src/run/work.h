@@ -7,7 +7,7 @@
 
 //===-- what ends a run ----------------------------------------------------------------------------------------------===//
 
-/// A stop that also ends the next run, if there is none in this moment: of the loop, or of the mode.
+/// A stop that also ends the next run, if nothing runs at this moment: of the loop, or of the mode.
 INLINE bool stop_is_remembered(const struct run *run) {
     return atomic_load(&run->loop->latched_stop) || atomic_load(&run->mode->stop_requested);
 }
