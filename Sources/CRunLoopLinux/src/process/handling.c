@@ -95,7 +95,9 @@ static __attribute__((noinline)) void receive(int number, siginfo_t *info, void 
         return;
     }
     const struct catcher_record record = runloop__catcher_record_of(number, info);
-    deliver(generation, &record);
+    // Loaded in a statement of its own: gcc calls through an atomic pointer by a plain read.
+    deliver_function *function = atomic_load(&deliver);
+    function(generation, &record);
     // Last, because it need not return.
     call_former(number, info, context);
 }
@@ -126,8 +128,9 @@ static bool is_ours(const struct sigaction *action) {
 /// libdispatch's thread: so many arrivals, of which nothing else is known.
 static void receive_shared(int number, unsigned long count) {
     const struct catcher_record record = {.number = number};
+    deliver_function *function = atomic_load(&deliver);
     for (unsigned long i = 0; i < count; i++)
-        deliver(runloop_fork_generation(), &record);
+        function(runloop_fork_generation(), &record);
 }
 
 /// Where libdispatch catches the signal, it reads it from a signalfd, and we hear of it through libdispatch: a handler of ours would win the
