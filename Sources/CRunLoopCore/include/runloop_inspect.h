@@ -25,8 +25,9 @@ RUNLOOP_EXPORT char *runloop_copy_description(runloop *loop);
 
 //===-- Names --------------------------------------------------------------------------------------------------------===//
 /// Names an item, for people: shown by descriptions, statistics and traces. `name` is not copied and lives as long as the item does: a
-/// literal, a name that the process keeps (runloop_mode_name), or of a source text that its context's release frees. `line` is shown behind it unless it is 0, so that a file and a line can be a name.
-/// NULL takes the name away. The last call wins; set it before the item is added if other threads may look. O(1).
+/// literal, a name that the process keeps (runloop_mode_name), or of a source text that its context's release frees. `line` is shown behind
+/// it unless it is 0, so that a file and a line can be a name. NULL takes the name away. The last call wins; set it before the item is
+/// added if other threads may look. O(1).
 RUNLOOP_EXPORT void runloop_source_set_name(runloop_source *source, const char *name, uint32_t line);
 RUNLOOP_EXPORT void runloop_timer_set_name(runloop_timer *timer, const char *name, uint32_t line);
 RUNLOOP_EXPORT void runloop_observer_set_name(runloop_observer *observer, const char *name, uint32_t line);

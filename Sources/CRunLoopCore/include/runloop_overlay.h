@@ -116,7 +116,7 @@ enum runloop__diagnostic {
 };
 /// Is it still to be written: diagnostics are enabled, and it was not written before?
 bool runloop__diagnostic_is_due(enum runloop__diagnostic diagnostic);
-/// Tells it, if it is due: sentences, without a line break.
+/// Writes it, if it is due: sentences, without a line break.
 void runloop__diagnostic_write(enum runloop__diagnostic diagnostic, const char *text);
 
 #ifdef __cplusplus

@@ -34,8 +34,8 @@ typedef struct runloop_diagnosis {
     const char *sentence; ///< All of that but the stack, for people. No newline at the end.
 } runloop_diagnosis;
 
-/// Receives what a watchdog notices. `report` is called on the watchdog's thread, which has all signals blocked: it may make any call, but while it runs,
-/// nothing else is noticed. `release` is called once, on that thread, after the last report; it may be NULL. Without `report`, the
+/// Receives what a watchdog notices. `report` is called on the watchdog's thread, which has all signals blocked: it may make any call, but
+/// while it runs, nothing else is noticed. `release` is called once, on that thread, after the last report; it may be NULL. Without `report`, the
 /// sentence is written to standard error, in one line that begins with "runloop: ", and the stack's lines follow.
 typedef struct runloop_diagnosis_handler {
     /// Called for each report. May be NULL.

@@ -82,7 +82,7 @@ void *runloop_foundation_watch(int descriptor, void (*call)(void)) {
     struct watch *watch = has_foundation() ? calloc(1, sizeof *watch) : NULL;
     if (!watch)
         return NULL;
-    // Foundation tells its sources apart by their numbers, and another may wait for the same descriptor.
+    // Foundation knows its sources by their numbers, and another may wait for the same descriptor.
     watch->descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     watch->perform = call;
     struct context context = {.version = 1, .info = watch, .get_port = get_port, .perform = perform};

@@ -36,7 +36,7 @@ typedef struct runloop_alarm_config {
     runloop_clock_id clock;
     /// Instant of the clock, and start of the schedule. In the past: due at once. RUNLOOP_NEVER: no date yet.
     int64_t date_ns;
-    /// Of the schedule. 0: there is none, and after its call the alarm has no date until one is set.
+    /// Of the schedule. 0: no schedule, and after its call the alarm has no date until one is set.
     int64_t interval_ns;
     /// On the loop's thread, in the modes of the source, not before the clock shows the date. One call for all dates of the
     /// schedule that have come since the last call: `date_ns` is the latest of them, `missed` the number of those before it. A
@@ -53,7 +53,7 @@ typedef struct runloop_alarm_config {
 RUNLOOP_EXPORT int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out);
 
 /// The next date of an alarm that has had no call. As last set, if the alarm is invalid. O(1).
-/// Returns: the instant; RUNLOOP_NEVER if there is none, and in a forked child for the parent's alarm.
+/// Returns: the instant; RUNLOOP_NEVER without a date, and in a forked child for the parent's alarm.
 RUNLOOP_EXPORT int64_t runloop_alarm_get_date(runloop_alarm *alarm);
 /// Moves the alarm, and starts its schedule there; RUNLOOP_NEVER takes its date away. Any thread. A loop that sleeps is neither woken nor
 /// delayed. In its own callback, the next date is replaced; otherwise a call that is about to begin on another thread still happens. If two

@@ -84,7 +84,7 @@ typedef struct runloop_channel_config {
 /// -ENOTCONN: the socket is not connected; -EBADF; -EMFILE, -ENFILE: the peer's pidfd needs a descriptor; -ENOMEM.
 RUNLOOP_EXPORT int runloop_channel_create(int descriptor, const runloop_channel_config *config, runloop_channel **out);
 /// Makes a socket that listens for channels: a runloop_listener accepts its connections, and each is one for runloop_channel_create. A
-/// relative path is one in $XDG_RUNTIME_DIR, which a program with more rights than whoever has started it does not read (secure_getenv(3)).
+/// relative path is one in $XDG_RUNTIME_DIR, which a program with more rights than the user that started it does not read (secure_getenv(3)).
 /// `mode` and `backlog` are those of runloop_listen_unix, 0 for the user alone and so is what becomes of a path that was left behind.
 /// Anybody may take an abstract name, so a program that wants one has to make that socket itself.
 /// Returns: the socket.
@@ -106,7 +106,8 @@ RUNLOOP_EXPORT int runloop_channel_get_peer(runloop_channel *channel, runloop_pe
 /// every call for a channel, no cancellation point. O(length), a system call.
 /// Errors: -EAGAIN: as much waits as the limits allow; -EMSGSIZE: more than one message may have; -EPIPE: the other end is gone, or the
 /// channel has ended; -EBADF; -EMFILE, -ENFILE: for descriptors of messages that wait, or a memfd; -ETOOMANYREFS: too many descriptors are
-/// under way; -EFBIG: the process has a limit of the size of files (RLIMIT_FSIZE), which a memfd would pass; -ENOSYS, -EPERM: it takes a memfd, in a sandbox without memfd_create; -EINVAL; -ENOMEM; -ECHILD.
+/// under way; -EFBIG: the process has a limit of the size of files (RLIMIT_FSIZE), which a memfd would pass; -ENOSYS, -EPERM: it takes a
+/// memfd, in a sandbox without memfd_create; -EINVAL; -ENOMEM; -ECHILD.
 RUNLOOP_EXPORT int runloop_channel_send(runloop_channel *channel, const void *bytes, size_t length,
                                         const int *descriptors, size_t descriptor_count);
 
@@ -141,7 +142,7 @@ RUNLOOP_EXPORT int runloop_channel_request(runloop_channel *channel, const void 
                                            const runloop_channel_request_config *config, uint64_t *id);
 
 /// Cancels a request: `discard` is called for it, on this thread, and `replied` is not. The other end may receive it all the same, and is
-/// not told; its reply is dropped. Any thread. O(requests of the channel).
+/// not notified; its reply is dropped. Any thread. O(requests of the channel).
 /// Errors: -ENOENT: `replied` has been called or is being called, or it was cancelled; -EINVAL; -ECHILD.
 RUNLOOP_EXPORT int runloop_channel_cancel(runloop_channel *channel, uint64_t id);
 

@@ -19,7 +19,7 @@ typedef runloop_source runloop_child;
 /// How a process ended.
 typedef enum RUNLOOP_CLOSED runloop_child_end {
     /// It has ended, and it is not known how: it is not a child of this process, or somebody else waited for it first, or children are
-    /// reaped by the kernel (SIGCHLD is ignored). From Linux 6.15 on the kernel knows once it has been waited for, whoever did.
+    /// reaped by the kernel (SIGCHLD is ignored). From Linux 6.15 on the kernel knows once any process has waited for it.
     RUNLOOP_CHILD_UNKNOWN = 0,
     RUNLOOP_CHILD_EXITED = 1,    ///< By exit, or by the end of main.
     RUNLOOP_CHILD_SIGNALLED = 2, ///< By a signal.
@@ -44,7 +44,7 @@ typedef struct runloop_child_config {
     int32_t pid; ///< The process, or 0: the one of `pidfd`.
     int pidfd; ///< If `pid` is 0: a pidfd from elsewhere. It remains the caller's, and may be closed after the creation.
     /// true: the process is a child of ours that nobody else waits for; it is reaped when it has ended, it alone, and once. false: it is
-    /// watched and never reaped, so that whoever owns it finds it as it would without this library.
+    /// watched and never reaped, so that its owner finds it as it would without this library.
     bool reaps;
     /// On the loop's thread, in the modes of the source, once: at once if the process has ended already. May be NULL: with `reaps`, the
     /// child is reaped all the same.

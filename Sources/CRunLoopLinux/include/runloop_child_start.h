@@ -54,7 +54,8 @@ typedef struct runloop_child_start_config {
     const char *const *arguments;   ///< As of main, with NULL at the end: at least one.
     const char *const *environment; ///< "NAME=value", with NULL at the end. NULL: the parent's.
     /// The file that is executed; NULL: the first argument. It is searched for in the parent's PATH if it has no slash and
-    /// `searches` is true; in /usr/local/bin, /bin and /usr/bin if there is none, or it must not be believed (secure_getenv(3)). A file that is neither a program nor has a first line that names one is not given to a shell.
+    /// `searches` is true; in /usr/local/bin, /bin and /usr/bin if PATH is not set, or must not be trusted (secure_getenv(3)). A file that
+    /// is neither a program nor has a first line that names one is not given to a shell.
     const char *program;
     bool searches;
     const char *directory; ///< The working directory, for a relative `program`, too. NULL: the parent's.
@@ -62,7 +63,7 @@ typedef struct runloop_child_start_config {
     /// true: `terminal` is a descriptor of the parent's for a terminal, and the child has its foreground. With RUNLOOP_CHILD_NEW_SESSION it is
     /// one that has no session yet (the slave of a pty), and becomes the controlling terminal; its size and mode are the caller's business. With
     /// another group of its own it is the terminal of the parent's session: the group may read from it and is sent its ^C, and when the object
-    /// sees the child's end, who had the foreground before has it again. For the child to read from it and write to it, it is listed in
+    /// sees the child's end, the former group has the foreground again. For the child to read from it and write to it, it is listed in
     /// `descriptors`, too.
     bool has_terminal;
     int terminal;
@@ -96,13 +97,13 @@ typedef struct runloop_child_start_config {
 /// of how many descriptors from Linux 5.9 on.
 /// Errors: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENAMETOOLONG: what execve says of `program`, -EACCES also of a directory, and what chdir
 /// says of `directory`, like others of the two; -EBADF: a descriptor that is not open, or a number above the limit of the process; -EPERM: a
-/// group of another session, a terminal that has one already, or a limit that may not be raised; -ENOTTY: the foreground of what is not the
-/// terminal of this process; -EAGAIN: too many processes or threads; -EMFILE,
-/// -ENFILE: it needs a descriptor, one for each pipe, and for a moment one more for each pipe, one for /dev/null, and one for each `from` whose
-/// number becomes something else; -ENOMEM; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox refuses waitid of a pidfd; -EINVAL: no
-/// arguments, a number that is listed twice or is negative, a pipe without `parent_end`, what is the same as something that is neither listed
-/// nor 0, 1 or 2, or is itself the same as another, a second terminal, one in another group than a new session's, SIGKILL or SIGSTOP among
-/// the signals that are ignored, or `pid` or `pidfd` in `child`.
+/// group of another session, a terminal that has one already, or a limit that may not be raised; -ENOTTY: `terminal` is not the
+/// terminal of this process; -EAGAIN: too many processes or threads; -EMFILE, -ENFILE: it needs a descriptor, one for each pipe, and for a
+/// moment one more for each pipe, one for /dev/null, and one for each `from` whose number becomes something else; -ENOMEM; -ENOSYS: the
+/// kernel is older than Linux 5.4, or a sandbox refuses waitid of a pidfd; -EINVAL: no arguments, a number that is listed twice or is
+/// negative, a pipe without `parent_end`, what is the same as something that is neither listed nor 0, 1 or 2, or is itself the same as
+/// another, a second terminal, one in another group than a new session's, SIGKILL or SIGSTOP among the signals that are ignored, or `pid`
+/// or `pidfd` in `child`.
 RUNLOOP_EXPORT int runloop_child_start(const runloop_child_start_config *config, runloop_child **out);
 
 /// Changes the size of a terminal, by a descriptor of either side. The processes in its foreground are sent SIGWINCH if it is another one. O(1).

@@ -42,7 +42,7 @@ typedef struct runloop_command_output {
 
 /// What has become of a program.
 typedef struct runloop_command_result {
-    int32_t pid; ///< It is nobody's any more.
+    int32_t pid; ///< The process has been reaped: the number may be in use again.
     runloop_child_exit exit;
     runloop_command_output output; ///< Of its descriptor 1.
     runloop_command_output error;  ///< Of its descriptor 2.

@@ -17,8 +17,8 @@ extern "C" {
 /// Invalidating it closes its sockets at once. A look-up that is under way then goes on by itself, and its result is dropped.
 typedef runloop_source runloop_connect;
 
-/// The configuration of a connection, which is copied. Exactly one of `host`, `path` and `abstract_name` is not NULL. The options from `local_address` on are
-/// for TCP, and each has no effect if it is 0.
+/// The configuration of a connection, which is copied. Exactly one of `host`, `path` and `abstract_name` is not NULL. The options from
+/// `local_address` on are for TCP, and each has no effect if it is 0.
 typedef struct runloop_connect_config {
     runloop_context context;
     const char *host;          ///< TCP: "127.0.0.1", "::1", "fe80::1%eth0", or a name, which is looked up.
@@ -53,8 +53,8 @@ typedef struct runloop_connect_config {
 /// a time in a process, and others wait. It needs a descriptor, which is the connection's in the end; with a name, one for each attempt more.
 /// O(1).
 /// Errors: -EINVAL: no `connected`, not one target, no port, an empty text, an option out of range, or a `local_address` that is no number;
-/// -EAFNOSUPPORT: that is of another family than `host`, or the system does not have that family; -ENAMETOOLONG: a path or an abstract name above 107 bytes; -EMFILE, -ENFILE,
-/// -ENOMEM; -EAGAIN: no thread can be made.
+/// -EAFNOSUPPORT: that is of another family than `host`, or the system does not have that family; -ENAMETOOLONG: a path or an abstract name
+/// above 107 bytes; -EMFILE, -ENFILE, -ENOMEM; -EAGAIN: no thread can be made.
 RUNLOOP_EXPORT int runloop_connect_create(const runloop_connect_config *config, runloop_connect **out);
 
 /// An attempt that has failed.

@@ -22,13 +22,13 @@ typedef struct runloop_counter_config {
     void (*RUNLOOP_SENDABLE counted)(runloop_counter *counter, uint64_t sum, void *info);
 } runloop_counter_config;
 
-/// Makes a counter, which is 0. Its eventfd, which does not block, is runloop_source_get_descriptor: for those who take one; who writes eight
-/// bytes adds. O(1).
+/// Makes a counter, which is 0. Its eventfd, which does not block, is runloop_source_get_descriptor, for interfaces that take a descriptor; to write
+/// eight bytes there is to add. O(1).
 /// Errors: -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM; -EINVAL.
 RUNLOOP_EXPORT int runloop_counter_create(const runloop_counter_config *config, runloop_counter **out);
 
 /// Adds to the counter, and wakes the loop if it sleeps in a mode of the source. Additions wait while the source is in no such mode. Any
-/// thread, signal handlers, forked children included (whose parent is told). O(1), one system call.
+/// thread, signal handlers, forked children included (which wakes the parent). O(1), one system call.
 /// Errors: -EAGAIN: the sum would exceed 2^64 - 2, and nothing was added; -EINVAL: the value is 0, or one that the kernel can't add, 2^64 -
 /// 1.
 RUNLOOP_EXPORT int runloop_counter_add(runloop_counter *counter, uint64_t value);

@@ -46,10 +46,11 @@ typedef struct runloop_input_config {
     /// line feed of the input is a line as well, unless it is empty. `error` is 0, or -EMSGSIZE, once for a line that is longer than the
     /// limit: `line` is its beginning, and the rest of it is dropped.
     void (*RUNLOOP_SENDABLE received_line)(runloop_input *input, const char *line, size_t count, int error, void *info);
-    /// Once: the end of the input (`error` is 0; of the parent's side of a pty that nobody has the other side any more), or it can't be read (a negative errno value: -ECONNRESET, -EISDIR, -EIO, -EMSGSIZE, -ENOMEM;
-    /// -EAGAIN of a file, since the kernel would not tell when it has more; -ETIMEDOUT for the limits of time; -ENOMEM, -ENOSPC,
-    /// -EMFILE and -ENFILE also if it can't be watched again after a call-out). `rest` is what was not consumed. The source is invalid by then,
-    /// and a descriptor that is owned still open: it is closed after the call. May be NULL.
+    /// Once: the end of the input (`error` is 0; of the parent's side of a pty that nobody has the other side any more), or it can't be
+    /// read (a negative errno value: -ECONNRESET, -EISDIR, -EIO, -EMSGSIZE, -ENOMEM; -EAGAIN of a file, since the kernel would not report
+    /// when it has more; -ETIMEDOUT for the limits of time; -ENOMEM, -ENOSPC, -EMFILE and -ENFILE also if it can't be watched again after a
+    /// call-out). `rest` is what was not consumed. The source is invalid by then, and a descriptor that is owned still open: it is closed
+    /// after the call. May be NULL.
     void (*RUNLOOP_SENDABLE ended)(runloop_input *input, int error, const char *rest, size_t count, void *info);
     /// In nanoseconds, by the clock of `loop`, though it is machine time that passes until that is looked at. If nothing has arrived for so
     /// long, the input ends with -ETIMEDOUT; never earlier, and not before what has arrived is read, however late the loop is. Counted
@@ -96,7 +97,7 @@ RUNLOOP_EXPORT bool runloop_input_is_paused(runloop_input *input);
 /// Errors: -EINVAL: it has ended; -ECHILD; -ENOMEM.
 RUNLOOP_EXPORT int runloop_input_set_deadline(runloop_input *input, int64_t deadline_ns);
 
-/// When an input last read bytes; at first, when the object was made. With the same of an output it tells how long a connection has been
+/// When an input last read bytes; at first, when the object was made. With the same of an output it shows how long a connection has been
 /// idle. Any thread. O(1).
 RUNLOOP_EXPORT int64_t runloop_input_get_moved_ns(runloop_input *input);
 

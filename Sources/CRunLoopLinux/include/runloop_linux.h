@@ -9,7 +9,7 @@
 //    thread and in the object's own callback, which is not called again. It does not wait for a callback that runs on another thread.
 //  - Descriptors. What an object opens is closed on exec and when the object is freed; the watches of a thread share one. The socket of a
 //    listener, the pidfd of a child and the eventfd of a counter are those of the source (runloop_source_get_descriptor), for poll and the
-//    like, and not to be closed. Creation gives -EMFILE or -ENFILE where there are none left, and -ENOMEM; then nothing has changed. A
+//    like, and not to be closed. Creation gives -EMFILE or -ENFILE where no descriptors are left, and -ENOMEM; then nothing has changed. A
 //    descriptor that the program gives to an object is closed by it only if `owns` says so.
 //  - The border. What was cut off is not reported as complete, and a call that could not look does not answer "no". Where something else in the
 //    process takes what an object relies on (the handler of a signal, the number of a descriptor, the status of a child), the object shares it, or

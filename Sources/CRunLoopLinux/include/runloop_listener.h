@@ -16,7 +16,7 @@ extern "C" {
 // be accepted; 0 or less is as many as the system allows (net.core.somaxconn). Any thread. What else bind(2) gives is an error, too.
 
 /// Makes a TCP socket that listens. `address` is that of an interface as a number, "127.0.0.1", "::1" or "fe80::1%eth0"; "0.0.0.0" is all
-/// of IPv4, "::" all of IPv6 and IPv4. `port` 0 lets the kernel choose one, which runloop_socket_get_port tells. The address may be used
+/// of IPv4, "::" all of IPv6 and IPv4. `port` 0 lets the kernel choose one, which runloop_socket_get_port returns. The address may be used
 /// again at once after the program's end (SO_REUSEADDR), and connections send small pieces without delay (TCP_NODELAY). "localhost" is a
 /// name, which is not looked up. O(1).
 /// Returns: the socket.
@@ -27,12 +27,12 @@ RUNLOOP_EXPORT int runloop_listen_tcp(const char *address, uint16_t port, int ba
 /// Makes a Unix socket with a path that listens, in a directory that this user may write to, even if it can't be read. `mode` has the
 /// permissions of the path: it never has more, and exactly these before this returns, whatever the umask is (above it, that needs Linux 6.6
 /// or /proc); 0 is 0600: nobody but its owner may connect. A path that a program has left behind, whose socket nobody has any more, is
-/// replaced. What else is there is neither changed nor removed, and whoever has the socket notices nothing. Does not wait, except to
+/// replaced. Any other file there is neither changed nor removed, and the owner of a socket notices nothing. Does not wait, except to
 /// replace a path: at most half a second for the lock (flock) of the directory by which programs that do so at the same time exclude one
 /// another, and then without it. O(1).
 /// Returns: the socket.
 /// Errors: -EINVAL: an empty path; -EADDRINUSE: somebody has the socket of that path, it is no socket, or somebody else has replaced it
-/// meanwhile; -EACCES, -ENOENT, -ENOTDIR: the directory may not be written to, or is none; -ENAMETOOLONG: the path has more than 107 bytes;
+/// meanwhile; -EACCES, -ENOENT, -ENOTDIR: the directory may not be written to, or is not one; -ENAMETOOLONG: the path has more than 107 bytes;
 /// -EMFILE, -ENFILE, -ENOMEM.
 RUNLOOP_EXPORT int runloop_listen_unix(const char *path, uint32_t mode, int backlog);
 
@@ -52,7 +52,7 @@ typedef struct runloop_inherited_socket {
 /// Takes the sockets that were handed over to this process (LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES) into `sockets`, in their order, and
 /// removes the variables from the environment, so that neither a second call nor a child process takes them again. Call it early: other
 /// threads must not use the environment meanwhile. O(descriptors).
-/// Returns: the number of the sockets, 0 if there are none.
+/// Returns: the number of the sockets, which may be 0.
 /// Errors: -E2BIG: there are more than `capacity`, and nothing has changed; -EINVAL: the variables make no sense; -EBADF: one of the
 /// descriptors is not open.
 RUNLOOP_EXPORT int runloop_take_inherited_sockets(runloop_inherited_socket *sockets, size_t capacity);
@@ -89,7 +89,7 @@ typedef struct runloop_listener_config {
     /// What to do when there is no descriptor left for a connection. NULL: it waits in the kernel's queue. Otherwise it is accepted with a
     /// descriptor that the listener keeps for that, lent to this function for a last word, which must not wait, and closed.
     void (*RUNLOOP_SENDABLE refused)(runloop_listener *listener, int descriptor, void *info);
-    /// Descriptors or memory have run out (`error` is -EMFILE, -ENFILE, -ENOBUFS or -ENOMEM): told once, and then 0 when a connection was
+    /// Descriptors or memory have run out (`error` is -EMFILE, -ENFILE, -ENOBUFS or -ENOMEM): reported once, and then 0 when a connection was
     /// accepted again. Meanwhile connections are refused, or wait while the listener tries again ten times a second. Any other error is
     /// the socket's, and final: it was shut down, for instance. May be NULL.
     void (*RUNLOOP_SENDABLE paused)(runloop_listener *listener, int error, void *info);

@@ -48,8 +48,9 @@ typedef struct runloop_output_config {
 } runloop_output_config;
 
 /// Makes an output, in no loop yet. After an error the descriptor remains the caller's in any case. O(1), a few system calls.
-/// Errors: -EBADF: not open for writing; -EPROTOTYPE: a socket of messages (SOCK_DGRAM, SOCK_SEQPACKET), which are no stream; -EINVAL: no limit of bytes, or a negative idle limit; -ENOMEM; -ENOSPC; -EMFILE, -ENFILE: for a
-/// moment it needs a descriptor, unless it is for a socket or a pipe.
+/// Errors: -EBADF: not open for writing; -EPROTOTYPE: a socket of messages (SOCK_DGRAM, SOCK_SEQPACKET), which are no stream; -EINVAL: no
+/// limit of bytes, or a negative idle limit; -ENOMEM; -ENOSPC; -EMFILE, -ENFILE: for a moment it needs a descriptor, unless it is for a
+/// socket or a pipe.
 RUNLOOP_EXPORT int runloop_output_create(const runloop_output_config *config, runloop_output **out);
 
 //===-- Writing ------------------------------------------------------------------------------------------------------===//
@@ -59,17 +60,17 @@ RUNLOOP_EXPORT int runloop_output_create(const runloop_output_config *config, ru
 // In regular files, and whatever else the kernel does not watch, nothing waits: they are written at once. A forked child never sends what the
 // parent's buffer had at the fork.
 
-/// Writes as much as the kernel and the buffer of an output take. If that is less than `count`, `drained` tells when to go on. O(count),
-/// and a system call, or none while the descriptor is known to be full.
+/// Writes as much as the kernel and the buffer of an output take. If that is less than `count`, `drained` is called when it is time to go
+/// on. O(count), and a system call, or none while the descriptor is known to be full.
 /// Returns: the number of bytes, from the beginning, that are sent or will be.
-/// Errors: -EAGAIN: the buffer is full, and `drained` tells when it is not; -ENOMEM; -EPIPE: after runloop_output_finish, or the peer is
+/// Errors: -EAGAIN: the buffer is full, and `drained` is called when it is not; -ENOMEM; -EPIPE: after runloop_output_finish, or the peer is
 /// gone; -ECONNRESET, -ENOSPC, -EFBIG, -EIO: the descriptor has failed, now or before, as with any other error of write(2); -EIO also of a file
-/// that takes nothing for now, since the kernel would not tell when it does; -EINVAL: it has ended; -ECHILD.
+/// that takes nothing for now, since the kernel would not report when it does; -EINVAL: it has ended; -ECHILD.
 RUNLOOP_EXPORT ptrdiff_t runloop_output_write(runloop_output *output, const void *bytes, size_t count);
 
 /// Takes all bytes or none, and leaves the sending to the loop, which sends what many calls have enqueued at once. O(count), and a system
 /// call if nothing waited before.
-/// Errors: those of runloop_output_write; -EAGAIN: there is not enough space now, and `drained` tells when there is; -EMSGSIZE: more than
+/// Errors: those of runloop_output_write; -EAGAIN: there is not enough space now, and `drained` is called when there is; -EMSGSIZE: more than
 /// the limit.
 RUNLOOP_EXPORT int runloop_output_enqueue(runloop_output *output, const void *bytes, size_t count);
 
@@ -95,7 +96,7 @@ RUNLOOP_EXPORT int runloop_output_set_deadline(runloop_output *output, int64_t d
 
 /// How many bytes wait in an output. Any thread. O(1).
 RUNLOOP_EXPORT size_t runloop_output_get_waiting(runloop_output *output);
-/// When the kernel last took bytes of an output; at first, when the object was made. With the same of an input it tells how long a
+/// When the kernel last took bytes of an output; at first, when the object was made. With the same of an input it shows how long a
 /// connection has been idle, without a timer that is moved for every byte. Any thread. O(1).
 RUNLOOP_EXPORT int64_t runloop_output_get_moved_ns(runloop_output *output);
 

@@ -21,8 +21,8 @@ extern "C" {
 /// runloop_shutdown_hold. The loop goes on meanwhile, in the modes that the program runs. After ten seconds of that a text on standard error says
 /// what the process waits for, unless diagnostics are disabled.
 ///
-/// Flushing waits for whoever reads standard output, and at most a second for other streams. A stream that another thread is using, in a read that does not
-/// return for one, may not be flushed.
+/// Flushing waits for the reader of standard output, and at most a second for other streams. A stream that another thread is using, in a
+/// read that does not return for one, may not be flushed.
 ///
 /// The limit is kept by a timer of the kernel's or, where there is none (a sandbox, or RLIMIT_SIGPENDING), by a thread that begins with the
 /// shutdown. If there is no thread left either, the shutdown has no limit, and a text on standard error says so, unless diagnostics are disabled.
@@ -54,8 +54,8 @@ RUNLOOP_EXPORT int runloop_shutdown_add_work(runloop_shutdown *shutdown, int32_t
 
 /// Holds the shutdown: no further work is performed, and the process does not end, until runloop_shutdown_resume has been called as often as
 /// this. Called by work, for what it has begun and what finishes later; the loop serves its modes as ever meanwhile, and each source and timer that
-/// has something to do with it. Before a signal has come it puts the shutdown off: the limit is counted from the signal all the same. A second signal,
-/// or the limit, ends the process in any case. Any thread. O(1).
+/// has something to do with it. Before a signal has come it puts the shutdown off: the limit is counted from the signal all the same. A
+/// second signal, or the limit, ends the process in any case. Any thread. O(1).
 /// Errors: -EINVAL.
 RUNLOOP_EXPORT int runloop_shutdown_hold(runloop_shutdown *shutdown);
 /// Ends one hold. The last one lets the loop perform the rest, and end the process; if the source is in no loop any more, that happens on the calling

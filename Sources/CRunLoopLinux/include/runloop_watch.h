@@ -1,9 +1,9 @@
 // runloop_watch.h — changes of files, directories and trees. Part of runloop_linux.h, whose general rules hold.
 //
 // A watch is a view of the disk that is brought up to date: a notification of the kernel (inotify) only says which name to look at again, and
-// what is told is the difference between what was there when it was looked at last and what is there now. So the changes that were told,
+// what is reported is the difference between what was there at the last look and what is there now. So the changes that were reported,
 // applied in order to what was there at the creation, always lead to what is on the disk once that is quiet. Something that came and went
-// in between may be told or not; something may be told as created twice.
+// in between may be reported or not; something may be reported as created twice.
 #ifndef RUNLOOP_WATCH_H
 #define RUNLOOP_WATCH_H
 #ifdef __linux__
@@ -13,13 +13,13 @@
 extern "C" {
 #endif
 
-/// A path whose changes are told.
-/// If it is in several loops, one of them tells a change, in no order among them. A change costs its loop O(depth), a directory that is new
+/// A path whose changes are reported.
+/// If it is in several loops, one of them reports a change, in no order among them. A change costs its loop O(depth), a directory that is new
 /// O(entries). Changes that wait at its end are dropped.
-/// While it is paused (runloop_source_set_events with 0), changes are noticed and nothing is told; runloop_source_wake after the pause tells them.
+/// While it is paused (runloop_source_set_events with 0), changes are noticed and not reported; runloop_source_wake after the pause reports them.
 typedef runloop_source runloop_watch;
 
-/// What of the path is watched.
+/// How much of the path is watched.
 typedef enum RUNLOOP_CLOSED runloop_watch_scope {
     RUNLOOP_WATCH_FILE = 0,      ///< What has the path, whatever that is, and not what is in it.
     RUNLOOP_WATCH_DIRECTORY = 1, ///< That, and if it is a directory, its entries.
@@ -32,18 +32,18 @@ typedef enum RUNLOOP_CLOSED runloop_change_kind {
     RUNLOOP_CHANGE_CREATED = 0,
     /// It is not there any more: removed, moved elsewhere, or unmounted. Entries before their directory.
     RUNLOOP_CHANGE_REMOVED = 1,
-    /// It had the path `from` before. What was in a directory has moved along, and is not told.
+    /// It had the path `from` before. What was in a directory has moved along, and is not reported.
     RUNLOOP_CHANGE_MOVED = 2,
     /// It was written to, or truncated: not through a mapping, nor by another name of it in another directory.
     RUNLOOP_CHANGE_MODIFIED = 3,
     /// Its permissions, owner, times, extended attributes or number of links have changed.
     RUNLOOP_CHANGE_ATTRIBUTES = 4,
     /// The kernel has dropped notifications (fs.inotify.max_queued_events, for all watches of an instance). Everything was looked at again, and
-    /// the changes that were found follow in the same call; of a file that has changed it is told only that it was modified. `path` is the
+    /// the changes that were found follow in the same call; a file that has changed is reported as modified, without details. `path` is the
     /// watch's.
     RUNLOOP_CHANGE_OVERFLOW = 5,
     /// The path could not be watched or looked at, for the reason in `error`. -EACCES: there is no permission to read it; -ENOSPC:
-    /// fs.inotify.max_user_watches; nothing in it is told until it changes itself. -EMFILE, -ENFILE, -ENOMEM: it is tried again with the next
+    /// fs.inotify.max_user_watches; nothing in it is reported until it changes itself. -EMFILE, -ENFILE, -ENOMEM: it is tried again with the next
     /// change of any path. -ENOMEM with the watch's own path: changes were left out of this call, so what is known has to be read again.
     RUNLOOP_CHANGE_FAILED = 6,
 } runloop_change_kind;
@@ -60,15 +60,15 @@ typedef struct runloop_change {
 /// The configuration of a watch, which is copied.
 typedef struct runloop_watch_config {
     runloop_context context;
-    /// The path, which need not exist yet. The watch follows the path and not the file: what is moved away is told once, and what comes
+    /// The path, which need not exist yet. The watch follows the path and not the file: what is moved away is reported once, and what comes
     /// to be there is watched then. If it is relative, it is one of the current directory at the creation.
     const char *path;
     runloop_watch_scope scope;
     /// Follows the path to the target if it is a symbolic link; a change of any link on the way is noticed. Otherwise the link itself
     /// is what is watched. Links on the way to the last name are followed in any case, those inside a tree never.
     bool follows_link;
-    /// 0: changes are told as they are noticed. Otherwise they are told together, once nothing has been noticed for so long, or ten times
-    /// as long after the first, by the clock of the loop; what could not be watched at the creation is told at once.
+    /// 0: changes are reported as they are noticed. Otherwise they are reported together, once nothing has been noticed for so long, or ten times
+    /// as long after the first, by the clock of the loop; what could not be watched at the creation is reported at once.
     int64_t settle_ns;
     /// On the loop's thread, in the modes of the source, with at least one change. May be NULL.
     void (*RUNLOOP_SENDABLE changed)(runloop_watch *watch, const runloop_change *changes, size_t count, void *info);
@@ -85,9 +85,9 @@ typedef struct runloop_watch_config {
 /// read once for all: a change costs O(watches that it concerns), an overflow O(watches of the instance). Leaving a mode is O(1) as a rule,
 /// and O(watches of the instance) for the last one there.
 ///
-/// What happens to other files beside those on the way wakes the loop only as far as the kernel can't tell it apart: what comes into the
-/// last directory that exists, while the path does not; removals beside, and moves to the directory above, if that last one may be empty,
-/// or is the path itself; and changes of attributes in a directory on the way that not everybody may write to. A file that is there costs
+/// Events of other files wake the loop only where the kernel can't separate them: what comes into the last directory that exists, while
+/// the path does not; removals beside it, and moves to the directory above, if that last directory may be empty, or is the path itself; and
+/// changes of attributes in a directory on the way that not everybody may write to. A file that is there costs
 /// nothing in /tmp. In a directory whose entries are watched, all that happens to them does. O(entries), in time and in memory.
 /// Errors: -EINVAL: no path, no such scope, or a negative settle time; -ENAMETOOLONG: the path is too long; -EMFILE: the process has no
 /// descriptor left, or the user no inotify instance for another thread (fs.inotify.max_user_instances); -ENOSPC: the user has no watches

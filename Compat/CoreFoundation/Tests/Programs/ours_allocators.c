@@ -1,5 +1,5 @@
-// Allocators of a program's own, which free what data and strings are given; and truth values. (The CoreFoundation of the Swift toolchain for Linux ends
-// a program that creates an allocator. Only for ours.)
+// Allocators of a program's own, which free what data and strings are given; and truth values. (The CoreFoundation of the Swift toolchain
+// for Linux ends a program that creates an allocator. Only for ours.)
 #include <CoreFoundation/CoreFoundation.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -62,7 +62,8 @@ static int descriptor(void) {
 /// The initial thread: inside runloop_main_queue_serve.
 static bool is_serving;
 
-/// libdispatch ignores a drain inside another, without an error. Foundation's loop needs to know as well, for itself, and notes it in this slot of the thread's data.
+/// libdispatch ignores a drain inside another, without an error. Foundation's loop needs to know as well, for itself, and notes it in this
+/// slot of the thread's data.
 bool runloop__foundation_drains_main_queue(void) {
     enum { SLOT = 4 };
     static void *(*get)(uint32_t slot);

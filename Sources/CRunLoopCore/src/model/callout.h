@@ -42,7 +42,7 @@ static inline bool is_traced(void) {
     return __builtin_expect(runloop__this_thread.tracer.trace != NULL, 0);
 }
 
-/// Without a lock. Tells the thread's tracer, if there is one.
+/// Without a lock. Calls the thread's tracer, if there is one.
 WITHOUT_LOCK static inline void trace_point(runloop_trace_point point, const void *object, int64_t value) {
     PROBE(point, object, value);
     if (is_traced())

@@ -120,7 +120,7 @@ static int flush(struct channel *channel) {
     return result < 0 && !is_gone ? (int)result : 0;
 }
 
-/// What could not be done for want of memory is tried again: only then is the source signalled, or by somebody who means nothing by it.
+/// Tries again what could not be done for want of memory. The source is signalled for that alone; a signal from elsewhere does no harm.
 static void retry(struct channel *channel) {
     steady_take(&channel->lock);
     runloop__channel_watch(channel);

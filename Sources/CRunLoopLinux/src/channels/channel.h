@@ -30,12 +30,12 @@ struct channel {
     size_t answers GUARDED;    ///< of the packets that wait
     size_t unanswered GUARDED; ///< requests that the other end has not answered, those that have timed out included
     struct requests requests GUARDED; ///< that were sent
-    /// The memory of the last that is over, for the next one: who waits for each answer before it asks again allocates it once. Only
-    /// sequentially consistent exchanges take it and put it back, so who takes it has it alone.
+    /// The memory of the last request that is over, for the next one: a client that waits for each answer before it asks again allocates it
+    /// once. Only sequentially consistent exchanges take it and put it back, so that one thread has it.
     _Atomic(struct question *) spare_question;
 };
 
-/// NULL: it is none.
+/// NULL: it is not a channel.
 static inline struct channel *channel_of(runloop_source *source) {
     return runloop__object_of(source, OBJECT_CHANNEL);
 }

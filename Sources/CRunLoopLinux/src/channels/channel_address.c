@@ -16,7 +16,7 @@ enum { MOST_BYTES = sizeof((struct sockaddr_un *)0)->sun_path };
 /// The path itself, or in $XDG_RUNTIME_DIR, which a setuid program must not believe. -EINVAL, -ENAMETOOLONG; -ENOENT: there is no such
 /// variable, or it is no path.
 static int resolve(const char *path, char out[MOST_BYTES]) {
-    // An abstract name belongs to whoever takes it first.
+    // An abstract name belongs to the process that binds it first.
     if (!path || !*path || *path == '@')
         return -EINVAL;
     const char *directory = *path == '/' ? "" : secure_getenv("XDG_RUNTIME_DIR");

@@ -15,7 +15,7 @@ enum { MOST_BEFORE_A_REPLY = 1024 };
 
 //===-- what is watched ----------------------------------------------------------------------------------------------===//
 
-/// What of a number goes beyond what is allowed in addition.
+/// By how much a number exceeds its allowance.
 static size_t beyond(size_t number, size_t allowed) {
     return number > allowed ? number - allowed : 0;
 }
@@ -34,7 +34,7 @@ HOLDS_LOCK static bool may_receive(const struct channel *channel) {
 void runloop__channel_watch(struct channel *channel) {
     ASSERT_HOLDS(&channel->lock.lock);
     runloop_source *source = channel->object.source;
-    // The end of the other side is told in any case.
+    // The end of the other side is reported in any case.
     runloop_readiness wanted = RUNLOOP_ERROR;
     if (may_receive(channel))
         wanted |= RUNLOOP_READABLE;

@@ -216,7 +216,7 @@ int runloop_call_reply(runloop_call *call, const void *bytes, size_t length, con
     return result;
 }
 
-/// Tells the other end. If there is no memory to do so, the connection is broken off, which tells it too.
+/// Notifies the other end. If there is no memory to do so, the connection is broken off, which the other end notices, too.
 static void drop(runloop_call *call) {
     struct channel *channel = call->channel;
     struct packet packet;

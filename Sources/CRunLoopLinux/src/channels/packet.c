@@ -129,7 +129,7 @@ int runloop__packet_send(int socket, const struct packet *packet) {
 
 //===-- receiving ----------------------------------------------------------------------------------------------------===//
 
-// How long a packet is, only its receipt tells, and what of it finds no space is lost. To ask before that would be a system call for each. So
+// Only receiving a packet shows its length, and a part that finds no space is lost. To ask first would be a system call for each packet. So
 // it is received into space for the longest, which is kept: one for the process, which has the packet until its call-out returns. Whoever
 // needs another one meanwhile, a nested run or another thread, makes it, and frees it if there is one again by then. Who takes it out
 // by the exchange has it alone.
@@ -287,7 +287,7 @@ int runloop__packet_receive(int socket, size_t max_bytes, size_t max_descriptors
         result = check(&packet, max_bytes, max_descriptors);
     if (result < 0) {
         runloop__packet_free(packet);
-        // A reset is told once, and what was sent before it can still be received.
+        // The kernel reports a reset once, and what was sent before it can still be received.
         return result == -EAGAIN || result == -EINTR || result == -ECONNRESET ? 0 : result;
     }
     *out = packet;

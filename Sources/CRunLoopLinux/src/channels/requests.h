@@ -1,7 +1,7 @@
 // requests.h — the requests that a channel has sent, by number and by deadline.
 //
 // The table is the channel's, under its lock. A request is in it from before the other end can see it until its answer is called out, so a
-// cancellation finds it. It is answered once, since whoever takes it out of the table answers it: the reply, the deadline, or the end.
+// cancellation finds it. It is answered once, by what takes it out of the table: the reply, the deadline, or the end.
 #ifndef RUNLOOP_REQUESTS_H
 #define RUNLOOP_REQUESTS_H
 

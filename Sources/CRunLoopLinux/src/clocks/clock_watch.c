@@ -2,7 +2,7 @@
 //
 // The kernel keeps three clocks by adding two offsets to one: CLOCK_BOOTTIME is CLOCK_MONOTONIC and all suspensions,
 // CLOCK_REALTIME is that and an offset which changes when somebody sets the clock. Slewing is in all three. So both offsets stand
-// still for as long as nothing is to be told, and a change is told by their difference. A report of the kernel's is a reason to
+// still while there is nothing to report, and a change is the difference of two readings. A notification of the kernel's is a reason to
 // look, and says nothing more: there is one for both kinds, and one for several changes.
 
 #ifdef __linux__
@@ -28,7 +28,7 @@ struct clock_watch {
     void (*changed)(runloop_clock_watch *watch, const runloop_clock_change *change, void *info);
     /// Guards what follows. Not held in calls of `changed`.
     struct process_lock lock;
-    struct offsets told GUARDED; ///< those that the client knows of
+    struct offsets reported GUARDED; ///< those that the client knows of
 };
 
 /// The first reading and the last are of the clock that neither jumps nor stands still: if the machine was suspended in between,
@@ -45,21 +45,21 @@ static struct offsets read_offsets(void) {
     return best;
 }
 
-/// Takes over in `told` what is to be told; what is less than the error stays as it was, and does not add up.
-HOLDS_LOCK static runloop_clock_change take_change(struct offsets *told, const struct offsets *now) {
-    runloop_clock_change change = {.step_ns = now->wall_ns - told->wall_ns,
-                                   .suspended_ns = now->suspended_ns - told->suspended_ns};
-    int64_t error = now->error_ns + told->error_ns;
+/// Moves to `reported` what is to be reported; a difference that is less than the error stays, so that such don't add up.
+HOLDS_LOCK static runloop_clock_change take_change(struct offsets *reported, const struct offsets *now) {
+    runloop_clock_change change = {.step_ns = now->wall_ns - reported->wall_ns,
+                                   .suspended_ns = now->suspended_ns - reported->suspended_ns};
+    int64_t error = now->error_ns + reported->error_ns;
     if (change.step_ns >= -error && change.step_ns <= error)
         change.step_ns = 0;
     if (change.suspended_ns <= error)
         change.suspended_ns = 0;
     if (change.step_ns)
-        told->wall_ns = now->wall_ns;
+        reported->wall_ns = now->wall_ns;
     if (change.suspended_ns)
-        told->suspended_ns = now->suspended_ns;
-    if (now->error_ns > told->error_ns && (change.step_ns || change.suspended_ns))
-        told->error_ns = now->error_ns;
+        reported->suspended_ns = now->suspended_ns;
+    if (now->error_ns > reported->error_ns && (change.step_ns || change.suspended_ns))
+        reported->error_ns = now->error_ns;
     return change;
 }
 
@@ -72,7 +72,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         // In this order: a jump after the reading is reported again.
         runloop__clock_timer_take_jump(watch->object.descriptor);
         const struct offsets now = read_offsets();
-        change = take_change(&watch->told, &now);
+        change = take_change(&watch->reported, &now);
     }
     lock_give(&watch->lock);
     if ((change.step_ns || change.suspended_ns) && watch->changed)
@@ -97,7 +97,7 @@ UNCHECKED int runloop_clock_watch_create(const runloop_clock_watch_config *confi
         return result;
     }
     watch->changed = config->changed;
-    watch->told = read_offsets();
+    watch->reported = read_offsets();
     *out = watch->object.source;
     return 0;
 }

@@ -5,7 +5,7 @@
 #include "runloop_command.h"
 
 struct collected {
-    int descriptor; ///< -1: at its end, or there is none
+    int descriptor; ///< -1: at its end, or not there
     char *bytes;    ///< NULL: none, or there is room for `capacity` and a null
     size_t count, capacity, limit;
     uint64_t dropped;

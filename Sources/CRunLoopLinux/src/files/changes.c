@@ -1,4 +1,4 @@
-// changes.c — changes that are told in one call.
+// changes.c — changes that are reported in one call.
 
 #ifdef __linux__
 #include "files/changes.h"

@@ -1,4 +1,4 @@
-// changes.h — changes that are told in one call. They own their texts.
+// changes.h — changes that are reported in one call. They own their texts.
 #ifndef RUNLOOP_CHANGES_H
 #define RUNLOOP_CHANGES_H
 

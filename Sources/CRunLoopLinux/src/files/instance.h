@@ -1,7 +1,7 @@
-// instance.h — an inotify instance, which all watches that a thread makes have together, and what the kernel watches for them.
+// instance.h — an inotify instance, which all watches that a thread makes share, and what the kernel watches for them.
 //
 // It is a source that is read in the modes in which any of the watches is (watch.c). Each thing that the kernel watches (a kernel watch, by wd)
-// has a list of those who want to know of it, so a notification costs what it concerns, however many watches there are.
+// has a list of the entries that are interested in it, so a notification costs what it concerns, however many watches there are.
 #ifndef RUNLOOP_INSTANCE_H
 #define RUNLOOP_INSTANCE_H
 
@@ -31,9 +31,9 @@ struct instance {
 struct tree;
 struct kernel_watch;
 
-/// That somebody wants to know of what the kernel watches. All zeros: of nothing yet.
+/// The interest of an entry in what the kernel watches. All zeros: not yet in anything.
 struct interest {
-    struct kernel_watch *of; ///< NULL: nothing (any more)
+    struct kernel_watch *of; ///< NULL: nothing, or not any more
     struct list link;        ///< in that
     uint32_t events;
     struct tree *tree; ///< whose it is

@@ -1,4 +1,4 @@
-// kernel_watch.c — what the kernel watches for an instance, and who wants to know of it.
+// kernel_watch.c — what the kernel watches for an instance, and which entries are interested in it.
 
 #ifdef __linux__
 #include <errno.h>
@@ -11,7 +11,7 @@
 enum { EVENT_KINDS = 12 };
 _Static_assert(IN_ALL_EVENTS == (1 << EVENT_KINDS) - 1, "There is a count for each kind of event.");
 
-/// What the kernel watches: those who want to know of it, and how many of these for each kind of event.
+/// What the kernel watches, with the entries that are interested in it, and their number for each kind of event.
 struct kernel_watch {
     int wd;
     uint32_t events; ///< that the kernel was asked for

@@ -1,7 +1,7 @@
 // path_watch.c — the way to the path: each directory in which a name of it is, links included, is watched before the name is looked up.
 //
 // Other users' files may be in such a directory, and each notification of them would wake the loop. So what has the name is watched as well, and
-// then the directory for less: what is moved, or loses a name, tells that itself. Only a directory that somebody has open does not tell when
+// then the directory for less: a file that is moved, or loses a name, reports that itself. Only a directory that is open does not report when
 // it is removed. So the directory above is asked about the last one that there is, and about no other, since only an empty one can go.
 
 #ifdef __linux__
@@ -25,7 +25,7 @@ enum {
     EVENTS_OF_STEP = IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB,
 };
 
-/// What a directory is watched for, if the name is there and tells of itself; if that is an empty directory; and if it is not there. The first is
+/// What a directory is watched for, if the name is there and is watched itself; if that is an empty directory; and if it is not there. The first is
 /// something that does not happen to the entries.
 enum {
     EVENTS_BESIDE_NAME = IN_MOVE_SELF,
@@ -42,7 +42,7 @@ struct walk {
     struct step *last; ///< of the tree's
     int above;         ///< the directory of the last step, if what has the name is one itself; -1: none
     bool has_entered;  ///< `directory` is what has that name
-    bool is_public;    ///< so anybody may change its entries, and of their attributes it would tell
+    bool is_public;    ///< anybody may change its entries, and the attributes of each would be reported
 };
 
 /// The last step's directory is watched for less. `is_empty`: what has its name may be.
@@ -147,7 +147,7 @@ static int follow(struct walk *walk, const char *target) {
     return target[0] == '/' ? enter(walk, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) : 0;
 }
 
-/// Walks until the end of the path, or until there is nothing to walk on: then that step will tell of what comes.
+/// Walks until the end of the path, or until there is nothing to walk on: then that step will report what comes.
 HOLDS_LOCK static int walk_on(struct tree *tree, struct walk *walk) {
     char name[NAME_MAX + 1], target[PATH_MAX];
     int result = 0;

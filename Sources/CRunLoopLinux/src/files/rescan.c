@@ -1,4 +1,4 @@
-// rescan.c — looks at what is marked, and tells the difference between what the tree has and what is on the disk.
+// rescan.c — looks at what is marked, and reports the difference between what the tree has and what is on the disk.
 
 #ifdef __linux__
 #define _FILE_OFFSET_BITS 64
@@ -135,7 +135,7 @@ HOLDS_LOCK static void take_in(struct tree *tree, struct tree_entry *entry, cons
     runloop__tree_tell(tree, RUNLOOP_CHANGE_CREATED, entry, NULL, 0);
 }
 
-/// After notifications were dropped. (Of a directory it is told what has changed in it.)
+/// After notifications were dropped. (A directory is reported by what has changed in it.)
 HOLDS_LOCK static void compare(struct tree *tree, struct tree_entry *entry, const struct stat *status) {
     if (!entry->is_directory && entry->changed_ns != changed_ns(status))
         runloop__tree_tell(tree, RUNLOOP_CHANGE_MODIFIED, entry, NULL, 0);
@@ -327,7 +327,7 @@ HOLDS_LOCK static int look(struct tree *tree, struct tree_entry *entry) {
     if (from_cookie || to_cookie) {
         bool was_present = entry->is_present;
         look_for_move(tree, entry, from_cookie, to_cookie);
-        // It has been told that it was moved here.
+        // The move to this place has been reported.
         if (!was_present && entry->is_present)
             marks &= ~(uint32_t)ARRIVALS;
     }

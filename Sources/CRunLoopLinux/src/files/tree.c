@@ -111,7 +111,7 @@ HOLDS_LOCK static bool note(struct interest *interest, const struct inotify_even
     if (event->mask & IN_IGNORED) {
         marks = MARK_LOOK;
     } else if (*name == 0) {
-        // Of what is below the root, the directory tells, with the name.
+        // Below the root, the notification for the directory has the name.
         marks &= entry == tree->root ? (uint32_t)MARKS_OF_CONTENTS : 0;
     } else if (!directory->is_read) {
         return false;
@@ -129,7 +129,7 @@ int runloop__tree_watch(struct tree *tree, struct tree_entry *entry, int descrip
     if (fstat(descriptor, &status) < 0)
         return -errno;
     bool is_read = S_ISDIR(status.st_mode) && tree->scope != RUNLOOP_WATCH_FILE;
-    // Of a directory that is not read, its entries would be told.
+    // In a directory that is not read, every entry would be reported as new.
     uint32_t events = is_read ? EVENTS_IN_DIRECTORY : S_ISDIR(status.st_mode) ? IN_ATTRIB : EVENTS_OF_FILE;
     struct directory *directory = malloc(sizeof *directory);
     if (!directory)
@@ -217,7 +217,7 @@ void runloop__tree_end(struct tree *tree) {
     free(tree->path);
 }
 
-//===-- what is told -------------------------------------------------------------------------------------------------===//
+//===-- what is reported ---------------------------------------------------------------------------------------------===//
 
 char *runloop__tree_path(const struct tree *tree, const struct tree_entry *entry) {
     size_t length = strlen(tree->path);

@@ -58,7 +58,7 @@ struct tree {
     struct list in_instance;
     runloop_watch_scope scope;
     bool follows_link;
-    bool is_new GUARDED; ///< what is found is not told
+    bool is_new GUARDED; ///< what is found is not reported
     char *path;          ///< as given
     char *absolute;      ///< without slashes at the end
     struct tree_entry *root GUARDED;
@@ -91,7 +91,7 @@ HOLDS_LOCK void runloop__tree_unmark(struct tree *tree, struct tree_entry *entry
 
 /// Watches what `descriptor` is open for (O_PATH suffices), as the directory of the entry. A negative errno value.
 HOLDS_LOCK int runloop__tree_watch(struct tree *tree, struct tree_entry *entry, int descriptor);
-/// Ends the watch of a directory, and frees it with what is in it. The removal of the entries is told.
+/// Ends the watch of a directory, and frees it with what is in it. The removal of the entries is reported.
 HOLDS_LOCK void runloop__tree_remove_directory(struct tree *tree, struct directory *directory);
 
 /// `from`, for a move: the former path, from malloc.
@@ -104,10 +104,10 @@ HOLDS_LOCK char *runloop__tree_path(const struct tree *tree, const struct tree_e
 
 /// Watches the directories that lead to the path, as far as they exist. -EACCES: the last of them can't be read.
 HOLDS_LOCK int runloop__way_watch(struct tree *tree);
-/// Ends the watches of the kernel that no other tree needs, those of the way and of what is in the tree: nothing is noticed any more.
+/// Ends the watches of the way and of the tree, in the kernel those that no other tree needs: nothing is noticed any more.
 HOLDS_LOCK void runloop__tree_empty(struct tree *tree);
 
-/// Looks at what is marked, and tells what has changed.
+/// Looks at what is marked, and reports what has changed.
 HOLDS_LOCK void runloop__tree_look(struct tree *tree);
 
 #endif // RUNLOOP_TREE_H

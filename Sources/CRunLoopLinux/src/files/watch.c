@@ -1,8 +1,8 @@
-// watch.c — a watch as a source: what notifications are about is looked at, and the changes are told.
+// watch.c — a watch as a source: it looks at the paths that notifications name, and reports the changes.
 //
 // A watch is a source without a descriptor. The instance, which it shares with others (instance.h), is a source of its own, in the modes in
 // which any of its watches is. Whoever reads it signals each watch that a notification concerns, or sets its deadline to the end of the
-// settle time. So what waits to be told belongs to the modes and loops of the watch, whichever these are by then. The first that may be
+// settle time. So changes that wait belong to the modes and loops of the watch, whichever these are by then. The first that may be
 // called where it is read is called at once, so that for one watch a change is one call-out.
 
 #ifdef __linux__
@@ -24,7 +24,7 @@ enum {
     ASK_AGAIN_NS = 100 * 1000 * 1000,
 };
 
-/// A time at which something is to be told: as soon as possible.
+/// A time at which changes are due: as soon as possible.
 #define AT_ONCE INT64_MIN
 #define LONGEST_SETTLE_NS (INT64_MAX / MOST_SETTLE_TIMES)
 
@@ -35,8 +35,8 @@ struct watch {
     // The lock of the instance guards what follows.
     /// NULL until it is made. After the last release it is there until free_watch has had the lock; what is asked of it then has no effect.
     runloop_source *source GUARDED;
-    int64_t latest_ns GUARDED; ///< when what has been noticed has to be told; RUNLOOP_NEVER: nothing has been noticed
-    int64_t due_ns GUARDED;    ///< when it is to be told; RUNLOOP_NEVER likewise
+    int64_t latest_ns GUARDED; ///< when changes that were noticed are due at the latest; RUNLOOP_NEVER: no changes
+    int64_t due_ns GUARDED;    ///< when they are due; RUNLOOP_NEVER likewise
     int places GUARDED;        ///< in how many modes of loops it is
     bool is_left_out GUARDED;  ///< the instance is perhaps not in all of these, for want of memory
     const runloop *left_out_of GUARDED; ///< the loop whose modes these are, only to be compared; NULL: several
@@ -48,7 +48,7 @@ static struct watch *watch_of_tree(struct tree *tree) {
     return LIST_ENTRY(tree, struct watch, tree);
 }
 
-/// What is noticed meanwhile waits, for a wake that follows its end. One that is still being made is as good as paused.
+/// Changes that are noticed in a pause wait for a wake that follows its end. A watch that is still being made counts as paused.
 HOLDS_LOCK static bool is_paused(const struct watch *watch) {
     return runloop_source_get_events(watch->source) == 0;
 }
@@ -92,7 +92,7 @@ static int64_t later(int64_t now, int64_t duration) {
     return __builtin_add_overflow(now, duration, &sum) ? RUNLOOP_NEVER - 1 : sum;
 }
 
-/// Something concerns the watch: it is to be told at once, or when nothing more has been noticed for the settle time.
+/// Something concerns the watch: its changes are due at once, or when nothing more has been noticed for the settle time.
 HOLDS_LOCK static void notice(struct watch *watch, struct reading *reading) {
     int64_t due = AT_ONCE;
     if (watch->settle_ns) {
@@ -141,10 +141,10 @@ HOLDS_LOCK static void read_notifications(struct reading *reading) {
 
 //===-- modes --------------------------------------------------------------------------------------------------------===//
 
-// A thread that adds a watch and one that removes it may come here in the other order. So it is asked, under the lock, where the watches are, and
-// whoever comes last finds what is so.
+// A thread that adds a watch and one that removes it may come here in the other order. So they ask, under the lock, where the watches are, and
+// the last of them finds the final state.
 
-/// The instance is in the mode if the watch is. False for want of memory, or of what the kernel has.
+/// The instance is in the mode if the watch is. False for want of memory, here or in the kernel.
 HOLDS_LOCK static bool join(const struct watch *watch, runloop *loop, const char *mode) {
     if (!runloop_contains_source(loop, watch->source, mode))
         return true;
@@ -226,7 +226,7 @@ static void empty(void *info) {
     runloop__changes_empty(info);
 }
 
-static void tell(struct watch *watch, const struct changes *changes) {
+static void report(struct watch *watch, const struct changes *changes) {
     if (!watch->changed || (changes->count == 0 && !changes->is_incomplete))
         return;
     void *info = watch->object.context.info;
@@ -238,7 +238,7 @@ static void tell(struct watch *watch, const struct changes *changes) {
     watch->changed(watch->object.source, &change, 1, info);
 }
 
-/// Whether what has been noticed is to be told now.
+/// Whether changes that were noticed are due now.
 HOLDS_LOCK static bool is_due(struct watch *watch) {
     if (runloop_now_ns() < watch->due_ns)
         return false;
@@ -264,7 +264,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     steady_give(&instance->lock);
     // The call may end the thread.
     pthread_cleanup_push(empty, &changes);
-    tell(watch, &changes);
+    report(watch, &changes);
     pthread_cleanup_pop(1);
 }
 
@@ -326,7 +326,7 @@ static const struct object_class watch_class = {.kind = OBJECT_WATCH,
                                                 .invalidated = invalidated,
                                                 .free = free_watch};
 
-/// What can't be watched below the root is told later. A negative errno value for anything else.
+/// Paths below the root that can't be watched are reported later. A negative errno value for anything else.
 HOLDS_LOCK static int look_first(struct watch *watch) {
     ASSERT_HOLDS(&watch->tree.instance->lock.lock);
     struct tree *tree = &watch->tree;

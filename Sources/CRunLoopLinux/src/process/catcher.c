@@ -1,7 +1,7 @@
 // catcher.c — the catchers of the process, and what the handler of handling.c writes to them.
 //
 // The handler walks a list of catchers that only grows; a catcher that has ended is used again. So that it never writes to a descriptor
-// that was closed, it enters a catcher before it uses it: `users` counts the owner and the handlers inside, and whoever leaves last after
+// that was closed, it enters a catcher before it uses it: `users` counts the owner and the handlers inside, and the last to leave after
 // the end closes the pipe.
 //
 // No arrival is lost. An arrival is a record in the pipe. If the pipe is full, it is counted first, and then the handler tries to write

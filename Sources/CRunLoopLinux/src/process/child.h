@@ -1,4 +1,4 @@
-// child.h — children, for those who make them.
+// child.h — children, for the files that make them.
 #ifndef RUNLOOP_CHILD_OBJECT_H
 #define RUNLOOP_CHILD_OBJECT_H
 

@@ -26,7 +26,7 @@ bool runloop__ending_is_valid(const runloop_child_step *steps, size_t count);
 /// Sends the first signal. A negative errno value: nothing was begun, and a former sequence goes on.
 int runloop__ending_begin(struct ending *ending, const struct ended_process *process, const runloop_child_step *steps,
                           size_t count, bool of_group);
-/// Sends what is due, and gives the instant of the next step; RUNLOOP_NEVER: there is none. The first pause begins with the first call.
+/// Sends what is due, and gives the instant of the next step; RUNLOOP_NEVER: no step is left. The first pause begins with the first call.
 int64_t runloop__ending_go_on(struct ending *ending, const struct ended_process *process, int64_t now_ns);
 
 #endif // RUNLOOP_ENDING_H

@@ -23,7 +23,7 @@
 #define SYS_close_range 436
 #endif
 
-/// A sanitizer would note the child's frames in the memory of the parent, who never sees them left.
+/// A sanitizer would note the child's frames in the memory of the parent, which never leaves them.
 #define UNSANITIZED __attribute__((no_sanitize("address", "thread", "undefined")))
 
 UNSANITIZED static bool fails(struct start *start, const char *subject, int number) {

@@ -2,7 +2,7 @@
 #ifndef RUNLOOP_FLUSH_H
 #define RUNLOOP_FLUSH_H
 
-/// Flushes all output streams, as exit does. Standard output takes as long as whoever reads it; the others take a second at most.
+/// Flushes all output streams, as exit does. Standard output takes as long as its reader needs; the others take a second at most.
 void runloop__flush_streams(void);
 
 #endif // RUNLOOP_FLUSH_H

@@ -20,7 +20,7 @@ int runloop__foreground_note(struct foreground *foreground, int terminal) {
 void runloop__foreground_end(struct foreground *foreground) {
     if (foreground->terminal < 0)
         return;
-    // Somebody else may have given it to another group meanwhile, who keeps it.
+    // Another process may have given it to another group meanwhile, which keeps it.
     if (foreground->group && tcgetpgrp(foreground->terminal) == foreground->group) {
         sigset_t stops, before;
         sigemptyset(&stops);

@@ -4,15 +4,15 @@
 
 #include <stdint.h>
 
-/// Zeros but for the descriptor, -1: there is none to give back.
+/// Zeros but for the descriptor, -1: there is no foreground to give back.
 struct foreground {
     int terminal; ///< of its own
     int32_t group, former;
 };
 
-/// Notes who has the foreground, before a child takes it. A negative errno value.
+/// Notes which group has the foreground, before a child takes it. A negative errno value.
 int runloop__foreground_note(struct foreground *foreground, int terminal);
-/// Gives it back, if the group still has it, and closes the terminal. No effect where there is none.
+/// Gives it back, if the group still has it, and closes the terminal. No effect without one.
 void runloop__foreground_end(struct foreground *foreground);
 
 #endif // RUNLOOP_FOREGROUND_H

@@ -1,4 +1,4 @@
-// handling.c — who catches which signal of the process, and the handler.
+// handling.c — which catchers have which signal of the process, and the handler.
 //
 // Not a signalfd: that works only if every present and future thread has blocked the signal, and programs that the process starts
 // inherit blocked signals. The handler asks nothing of threads, and exec removes it. It may interrupt anything, this file too, on several threads

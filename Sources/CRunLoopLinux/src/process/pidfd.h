@@ -34,7 +34,7 @@ static inline int pidfd_of(int32_t pid) {
     return errno == EPERM ? -ENOSYS : errno == ENOENT ? -EINVAL : -errno;
 }
 
-/// Asks whether the process has ended, and does not wait: if it has, `info` tells how, and else its pid is 0. WNOWAIT in `flags`: it is not
+/// Asks whether the process has ended, and does not wait: if it has, `info` says how; otherwise its pid is 0. WNOWAIT in `flags`: it is not
 /// reaped. `usage` may be NULL. -ECHILD: it is not ours to reap; -EBADF: not a pidfd; -ENOSYS: a kernel that can't wait for a pidfd.
 static inline int pidfd_wait(int pidfd, int flags, siginfo_t *info, struct kernel_usage *usage) {
     info->si_pid = 0;
@@ -51,7 +51,7 @@ static inline int pidfd_signal(int pidfd, int32_t number) {
     return syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0) < 0 ? -errno : 0;
 }
 
-/// From Linux 6.15 on a pidfd tells how its process ended, as a status of wait, once somebody has reaped it.
+/// From Linux 6.15 on the kernel reports through a pidfd how its process ended, as a status of wait, once somebody has reaped it.
 static inline bool pidfd_exit_status(int pidfd, int *status) {
     struct {
         uint64_t mask, cgroup;

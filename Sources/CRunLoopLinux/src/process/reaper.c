@@ -1,7 +1,7 @@
 // reaper.c — the first process of a container becomes two: the one that reaps orphans, and the program.
 //
-// An orphan and a child that the program started itself look the same to whoever waits for any child, and the status can be taken once. So
-// who reaps orphans has no child of its own but the program. That is executed anew rather than forked: loops, which a forked child can't
+// An orphan and a child that the program started itself look the same to a wait for any child, and the status can be taken once. So
+// the process that reaps orphans has no child of its own but the program. That is executed anew rather than forked: loops, which a forked child can't
 // use, may exist by now.
 
 #ifdef __linux__
@@ -90,7 +90,7 @@ static bool has_other_threads(void) {
 
 //===-- the program --------------------------------------------------------------------------------------------------===//
 
-/// What of the process's handling of signals is another one in a reaper.
+/// The process's former handling of the signals that a reaper handles differently.
 struct former_handling {
     sigset_t blocked;
     struct sigaction children;
@@ -127,7 +127,7 @@ static _Noreturn void execute(pid_t reaper, char **arguments, const struct forme
     _exit(127);
 }
 
-/// Its pid, when it is executed; or a negative errno value, and then there is none.
+/// Its pid, when it is executed; or a negative errno value, and then there is no process.
 static pid_t start_program(char **arguments, const struct former_handling *former) {
     int report[2], error = 0;
     if (pipe2(report, O_CLOEXEC) < 0)

@@ -139,11 +139,11 @@ static void perform_rest_at_end_of_thread(void *info) {
         atomic_store(&shutdown->is_performing, false);
 }
 
-/// Whoever ends the last hold, or finds that nothing is held, calls this; one of them performs.
+/// Called by the thread that ends the last hold, and by those that find that nothing is held; one of them performs.
 static void go_on(struct shutdown *shutdown) {
     while (!has_to_wait(shutdown) && !atomic_exchange(&shutdown->is_performing, true)) {
         perform_rest(shutdown);
-        // If the last hold has ended by now, whoever ended it may have seen that somebody performs.
+        // If the last hold has ended by now, the thread that ended it may have seen that another one performs.
         if (!object_is_inherited(&shutdown->object))
             atomic_store(&shutdown->is_performing, false);
     }

@@ -51,7 +51,7 @@ __attribute__((format(printf, 1, 2))) static void write_note(const char *format,
     if (length < 0 || (size_t)length + sizeof after > sizeof text)
         return;
     memcpy(text + length, after, sizeof after);
-    // A single write, so that no other output comes between. There is nobody to whom its failure could be reported.
+    // A single write, so that no other output comes between. Its failure could be reported to nobody.
     ssize_t count = write(STDERR_FILENO, text, (size_t)length + sizeof after - 1);
     (void)count;
 }

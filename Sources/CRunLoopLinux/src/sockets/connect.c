@@ -21,7 +21,7 @@
 
 struct attempt {
     struct socket_address address;
-    int descriptor; ///< -1: there is none yet, or no more
+    int descriptor; ///< -1: not yet, or not any more
     bool is_under_way;
     int error; ///< 0: has not failed
 };
@@ -39,7 +39,7 @@ struct connect {
     int error GUARDED;             ///< the outcome, or why there are no addresses
     int descriptor GUARDED;        ///< connected, and nobody has it yet; or -1
     int set GUARDED;               ///< the source's descriptor, if that isn't the socket of the only attempt; or -1
-    struct lookup *lookup GUARDED; ///< NULL: there is none, or its result was taken
+    struct lookup *lookup GUARDED; ///< NULL: nothing is looked up, or its result was taken
     const char *name_error GUARDED;
     struct attempt *attempts GUARDED; ///< in their order; none before the look-up is done
     uint32_t count GUARDED;
@@ -168,7 +168,7 @@ HOLDS_LOCK static int begin_next(struct connect *connect, int64_t now_ns) {
         return 0;
     }
     if (result == -EAGAIN && attempt->address.any.sa_family == AF_UNIX) {
-        // Nothing tells when there is space in the queue again.
+        // Nothing reports when there is space in the queue again.
         attempt->error = result;
         connect->next_ns = now_ns + FULL_QUEUE_PAUSE_NS;
         return -EINPROGRESS;

@@ -11,7 +11,7 @@
 
 enum { FIRST_INHERITED = 3 };
 
-/// The value of a variable, from 0 to INT_MAX; -1 if there is none, -EINVAL if it is not a number.
+/// The value of a variable, from 0 to INT_MAX; -1 if it is not set, -EINVAL if it is not a number.
 static int64_t number_in(const char *variable) {
     // Not secure_getenv, which gives nothing to a program with capabilities of its file, as a service may be. The variables grant nothing:
     // whoever starts a program gives it descriptors, and these are for the process that they name.

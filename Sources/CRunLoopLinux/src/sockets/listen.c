@@ -111,8 +111,8 @@ static int open_path(const char *path, struct stat *status) {
     return fstat(file, status) < 0 ? fail(file, -errno) : file;
 }
 
-/// A socket that no process has any more, as a program leaves it behind that has been killed. A datagram socket finds that out without
-/// a connection: of a stream socket it learns that its type is another one, of a datagram socket nothing, and that there is none.
+/// Whether no process has the socket any more, since a program that had it was killed. Connecting a datagram socket finds that out and
+/// disturbs nobody: it fails for the type if the path is that of a stream socket, succeeds for a datagram socket, and is refused if nobody has it.
 /// 1 or 0; a negative errno value if that can't be found out.
 static int is_left_behind(const struct socket_address *local, const struct stat *status) {
     int descriptor = S_ISSOCK(status->st_mode) ? open_socket(AF_UNIX, SOCK_DGRAM) : 0;
@@ -123,8 +123,9 @@ static int is_left_behind(const struct socket_address *local, const struct stat 
     return is_refused;
 }
 
-/// 1 if the path was left behind and is removed, 0 if not; a negative errno value if that can't be found out. As long as the file is open no other one has its number, so that what is removed is
-/// what was left behind, and not the socket of another program that has replaced it in the meantime.
+/// 1 if the path was left behind and is removed, 0 if not; a negative errno value if that can't be found out. As long as the file is open
+/// no other one has its number, so that what is removed is what was left behind, and not the socket of another program that has replaced it
+/// in the meantime.
 static int remove_left_behind(const struct socket_address *local) {
     const char *path = local->local.sun_path;
     int directory = lock_directory(path);

@@ -1,7 +1,7 @@
 // listener.c — a listening socket as a source.
 //
 // Without a descriptor for it, a connection stays in the queue and the socket stays readable, so the loop would be called for ever. Nothing
-// tells when a descriptor is free again. So the source asks for nothing for a while, and has a deadline at which it asks again.
+// reports when a descriptor is free again. So the source asks for nothing for a while, and has a deadline at which it asks again.
 
 #ifdef __linux__
 #include <errno.h>
@@ -41,7 +41,7 @@ struct listener {
     /// Guards what follows, and the socket against being closed while it is used. Not held in callbacks.
     struct steady_lock lock;
     bool is_closed GUARDED;
-    int reserve GUARDED; ///< a descriptor to close when there is none for a connection that is to be refused, or -1
+    int reserve GUARDED; ///< a descriptor to close when a connection that is to be refused needs one, or -1
     char path[sizeof((struct sockaddr_un *)0)->sun_path + 1] GUARDED; ///< to be removed, or ""
     dev_t device GUARDED;
     ino_t inode GUARDED;
@@ -120,7 +120,7 @@ static void end_refusal(void *info) {
     steady_give(&listener->lock);
 }
 
-/// In a shortage. 0: a connection was refused, or is gone; -EAGAIN: none waits, which the kernel tells only who has a descriptor for it. Or
+/// In a shortage. 0: a connection was refused, or is gone; -EAGAIN: none waits, which the kernel says only to a caller that has a descriptor left. Or
 /// it has to wait.
 static int refuse(struct listener *listener) {
     if (!listener->refused)
@@ -153,7 +153,7 @@ static enum condition condition_of(int error) {
 }
 
 /// Once for each time in which nothing can be accepted, and once after it; and that it is for good.
-static void tell(struct listener *listener, int error) {
+static void report_shortage(struct listener *listener, int error) {
     enum condition condition = condition_of(error);
     if (atomic_exchange(&listener->condition, condition) != condition && listener->paused)
         listener->paused(listener->object.source, error, listener->object.context.info);
@@ -188,11 +188,11 @@ static void close_connection(void *descriptor) {
     close(*(int *)descriptor);
 }
 
-/// The client has it, unless what it is told before that ends the listener, or the thread.
+/// The client gets it, unless the call-out before it (the end of a shortage) ends the listener, or the thread.
 static void deliver(struct listener *listener, int descriptor) {
     bool is_wanted;
     pthread_cleanup_push(close_connection, &descriptor);
-    tell(listener, 0);
+    report_shortage(listener, 0);
     is_wanted = is_accepting(listener);
     pthread_cleanup_pop(!is_wanted);
     if (is_wanted)
@@ -202,7 +202,7 @@ static void deliver(struct listener *listener, int descriptor) {
 static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
     (void)source, (void)reasons;
     struct listener *listener = info;
-    // Not only if there is a shortage: another loop, or a run in the call-out that tells of it, may have found its end before the pause began.
+    // Not only if there is a shortage: another loop, or a run in the call-out that reports it, may have found its end before the pause began.
     if (atomic_load(&listener->is_resting))
         end_pause(listener);
     // A child that was forked in a call-out takes nothing more from the queue, which is its parent's.
@@ -216,7 +216,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
             deliver(listener, descriptor);
             continue;
         }
-        tell(listener, descriptor);
+        report_shortage(listener, descriptor);
         if (!is_accepting(listener))
             return;
         int result = is_shortage(descriptor) ? refuse(listener) : descriptor;

@@ -1,7 +1,7 @@
 // lookup.c — names are looked up by getaddrinfo, which may take as long as it likes and can't be interrupted.
 //
-// So it has a thread, and whoever asked does not wait for that: it takes the result when its source is called, or leaves the look-up behind, which
-// the thread frees then. A thread allocates nothing but what getaddrinfo does.
+// So it has a thread, for which the caller does not wait: it takes the result when its source is called, or leaves the look-up behind, and
+// the thread frees it. A thread allocates nothing but what getaddrinfo does.
 
 #ifdef __linux__
 #include "sockets/lookup.h"
@@ -87,7 +87,7 @@ HOLDS_LOCK static void hand_over(struct lookup *lookup) {
     }
 }
 
-/// Serves who waits, and ends.
+/// Serves the look-ups that wait, and ends.
 static void *serve(void *unused) {
     take();
     while (!list_is_empty(&lookups.waiting)) {

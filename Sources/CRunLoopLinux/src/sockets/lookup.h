@@ -16,7 +16,7 @@ struct lookup {
     int family;
     runloop_source *source; ///< signalled when it is done, unless it was ended before: not retained
     bool is_running, is_abandoned;
-    /// Written last by the thread, with release: who has seen it may read what follows, which is not written again.
+    /// Written last by the thread, with release: a thread that has seen it may read what follows, which is not written again.
     _Atomic bool is_done;
     int error;              ///< a negative errno value, or 0
     const char *name_error; ///< of gai_strerror, or NULL
@@ -24,7 +24,7 @@ struct lookup {
     char host[];
 };
 
-/// Begins. The source is told until runloop__lookup_end. -ENOMEM; -EAGAIN: no thread.
+/// Begins. The source is woken by its result, until runloop__lookup_end. -ENOMEM; -EAGAIN: no thread.
 int runloop__lookup_begin(const char *host, int family, runloop_source *source, struct lookup **out);
 
 static inline bool lookup_is_done(const struct lookup *lookup) {

@@ -12,7 +12,7 @@
 
 #include "runloop_listener.h"
 
-/// The number of an interface, after the sign % of an address; 0: there is none.
+/// The number of an interface, after the sign % of an address; 0 without one.
 static uint32_t scope_of(const char *name) {
     uint32_t scope = if_nametoindex(name);
     for (const char *digit = name; scope == 0 && *digit >= '0' && *digit <= '9'; digit++)

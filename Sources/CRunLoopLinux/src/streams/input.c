@@ -60,7 +60,7 @@ HOLDS_LOCK static void close_owned(struct input *input) {
     input->intake.descriptor = -1;
 }
 
-/// After the end was told, and when the thread ends in that call.
+/// After the end was reported, and when the thread ends in that call.
 static void end_last_call(void *info) {
     struct input *input = info;
     if (object_is_inherited(&input->object))
@@ -106,7 +106,7 @@ static void end_call(void *info) {
         input->has_verdict = true;
         input->verdict = result;
     }
-    // Nothing would report it any more, and this thread does not come to tell it.
+    // Nothing would report it any more, and this thread will not do so.
     if (result < 0 && !input->has_returned)
         tell_end(input);
     else
@@ -136,7 +136,7 @@ GIVES_LOCK static void call_out(struct input *input) {
     pthread_cleanup_pop(1);
 }
 
-/// Reads once. Whether there is something to tell.
+/// Reads once. Whether there is something to deliver.
 HOLDS_LOCK static bool read_more(struct input *input) {
     ASSERT_HOLDS(&input->lock.lock);
     bool is_end = false;
@@ -207,7 +207,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         steady_give(&input->lock);
         return;
     }
-    // With the end comes the last line, if it has no end of its own. Other bytes are told with the end.
+    // With the end comes the last line, if it has no end of its own. Other bytes are delivered with the end.
     if (input->intake.count > 0 && (!input->has_verdict || (input->received_line && input->verdict == 0))) {
         call_out(input);
         if (object_is_inherited(&input->object))

@@ -43,7 +43,7 @@ static inline bool input_goes_on(struct input *input) {
     return !input->is_paused && runloop_source_is_valid(input->object.source) && !object_is_inherited(&input->object);
 }
 
-/// During a call-out: tells each line that has an end, the beginning of one that is too long, and the last one.
+/// During a call-out: delivers each line that has an end, the beginning of one that is too long, and the last one.
 void runloop__input_tell_lines(struct input *input);
 
 #endif // RUNLOOP_INPUT_PRIVATE_H

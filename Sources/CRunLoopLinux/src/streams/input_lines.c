@@ -6,7 +6,7 @@
 
 #include "streams/input.h"
 
-/// Tells a line, and drops it with the bytes after it that belong to it.
+/// Delivers a line, and drops it with the bytes after it that belong to it.
 static void tell_line(struct input *input, size_t count, size_t dropped) {
     const char *line = input->intake.bytes + input->intake.start;
     bool is_long = count > input->line_limit;
@@ -16,7 +16,7 @@ static void tell_line(struct input *input, size_t count, size_t dropped) {
     input->scanned = 0;
 }
 
-/// Tells a line that has an end, or drops what is left of a long one. False: there is none.
+/// Delivers a line that has an end, or drops what is left of a long one. False: no line is complete.
 static bool tell_next_line(struct input *input) {
     struct intake *intake = &input->intake;
     const char *bytes = intake->bytes + intake->start;

@@ -54,7 +54,7 @@ static void grow(struct intake *intake) {
     replace(intake, bytes ? bytes : malloc(wanted), capacity, wanted == READ_CAPACITY);
 }
 
-/// Makes space after the bytes. 0, or why there is none.
+/// Makes space after the bytes. 0, or a negative errno value.
 static int make_space(struct intake *intake) {
     if (intake->count == intake->limit)
         return -EMSGSIZE;

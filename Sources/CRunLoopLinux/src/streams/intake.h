@@ -22,8 +22,8 @@ struct intake {
 /// Finds out what a descriptor is. The intake is zeroed. -EBADF: not open for reading.
 int runloop__intake_open(struct intake *intake, int descriptor, size_t limit);
 
-/// Reads once: the number of bytes, 0 if there are none now. The end of the input sets `is_end`. A negative errno value; -EMSGSIZE: the
-/// buffer has as many bytes as the limit; -EAGAIN: there are none now, and the kernel can't watch for some.
+/// Reads once: the number of bytes, 0 if nothing is there now. The end of the input sets `is_end`. A negative errno value; -EMSGSIZE: the
+/// buffer has as many bytes as the limit; -EAGAIN: nothing is there now, and the kernel can't watch for more.
 ptrdiff_t runloop__intake_read(struct intake *intake, bool *is_end);
 
 /// Drops the first bytes.

@@ -1,6 +1,6 @@
 // output.c — an output: bytes are sent, or wait in a ring for the loop to send them.
 //
-// Bytes wait exactly while the source asks for writability, except that after the last of them, or an error, the loop is still to tell. An idle
+// Bytes wait exactly while the source asks for writability, except that after the last of them, or an error, the loop still has to report it. An idle
 // limit is the deadline of the source.
 
 #ifdef __linux__
@@ -31,7 +31,7 @@ struct output {
     /// Guards all that follows.
     struct steady_lock lock;
     struct sink sink GUARDED;  ///< its descriptor is -1 after the end, when it may be another file's
-    bool is_asking GUARDED;    ///< the loop watches for writability, and will tell
+    bool is_asking GUARDED;    ///< the loop watches for writability, and will call out
     bool is_full GUARDED;      ///< the kernel took no more the last time
     bool is_finishing GUARDED; ///< takes no more bytes
     bool is_finished GUARDED;
@@ -54,7 +54,7 @@ HOLDS_LOCK static int fail(struct output *output, int error) {
     return error;
 }
 
-/// The loop is to send what waits, or to tell that there is nothing.
+/// The loop is to send what waits, or to report that there is nothing.
 HOLDS_LOCK static int ask(struct output *output) {
     ASSERT_HOLDS(&output->lock.lock);
     if (output->is_asking)
@@ -92,7 +92,7 @@ HOLDS_LOCK static ptrdiff_t write_pieces(struct output *output, struct iovec *pi
 HOLDS_LOCK static int send_waiting(struct output *output) {
     for (int i = 0; output->waiting.count > 0; i++) {
         struct iovec pieces[2];
-        // A file is written to the end: there is nobody who would tell when to go on.
+        // A file is written to the end: nothing would report when to go on.
         if (i >= MOST_WRITES && !output->sink.is_always_ready)
             return -EAGAIN;
         ptrdiff_t written = write_pieces(output, pieces, ring_pieces(&output->waiting, pieces));
@@ -133,7 +133,7 @@ GIVES_LOCK static void give(struct output *output) {
         runloop_source_invalidate(output->object.source);
 }
 
-/// The loop watches for writability no longer than it is to tell. Asking for less does not fail.
+/// The loop stops watching for writability once it has nothing to report. Asking for less does not fail.
 HOLDS_LOCK static void rest(struct output *output) {
     ASSERT_HOLDS(&output->lock.lock);
     if (!output->is_asking)
@@ -157,13 +157,13 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     output->is_asking = output->is_asking && result == -EAGAIN;
     if (result == 0 && output->is_finishing && !output->is_finished)
         result = end_of_output(output);
-    bool tells = result != -EAGAIN && output->drained;
+    bool calls_drained = result != -EAGAIN && output->drained;
     // The call-out may well write more than the kernel takes. If its thread ends in it, the next call rests.
-    if (!tells)
+    if (!calls_drained)
         rest(output);
     give(output);
     // The removal of one that is over is a call-out, too, and may fork.
-    if (!tells || object_is_inherited(&output->object))
+    if (!calls_drained || object_is_inherited(&output->object))
         return;
     output->drained(output->object.source, result, output->object.context.info);
     if (object_is_inherited(&output->object))
@@ -204,10 +204,10 @@ HOLDS_LOCK static ptrdiff_t write_some(struct output *output, const char *bytes,
             return sent;
     }
     size_t rest = count - (size_t)sent, space = output->waiting.limit - output->waiting.count;
-    // In a file nothing waits, and nobody tells: an error after its first bytes is the next call's.
+    // In a file nothing waits, and nothing is reported: an error after its first bytes is the next call's.
     if (rest == 0 || (output->error && output->sink.is_always_ready))
         return sent;
-    // Of what was not taken, for an error or want of memory, the loop tells as of a full buffer.
+    // Bytes that were not taken, for an error or want of memory, are reported by the loop like a full buffer.
     size_t kept = output->error ? 0 : rest < space ? rest : space;
     if (keep(output, bytes + sent, kept) < 0) {
         if (sent == 0)
@@ -277,7 +277,7 @@ int runloop_output_finish(runloop_output *source) {
     if (result == 0) {
         output->is_finishing = true;
         result = send_waiting(output);
-        // If the loop is still to tell of output that has waited, it ends the output first.
+        // If the loop still has to report that waiting output was sent, it ends the output first.
         if (result == 0)
             result = output->is_asking ? -EAGAIN : end_of_output(output);
     } else if (result == -EPIPE && output->error == 0) {
@@ -321,7 +321,7 @@ static void discard(struct output *output) {
     free(output);
 }
 
-/// The kernel keeps nothing for the peer once the socket is closed, whoever closes it.
+/// The kernel keeps nothing for the peer once the socket is closed, here or elsewhere.
 HOLDS_LOCK static void reset(const struct output *output) {
     const struct linger none = {.l_onoff = 1, .l_linger = 0};
     if (output->sink.is_socket)

@@ -113,7 +113,7 @@ ptrdiff_t runloop__sink_write(const struct sink *sink, struct iovec *pieces, int
         return written;
     if (errno != EAGAIN)
         return -errno;
-    // Of what the kernel can't watch, nothing would tell when it takes more.
+    // For a descriptor that the kernel can't watch, nothing would report when it takes more.
     return sink->is_always_ready ? -EIO : 0;
 }
 #endif // __linux__
