@@ -17,26 +17,26 @@ struct Get {
     @MainActor static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
         guard arguments.count > 2, let limit = Double(arguments[0]), let client = Client(arguments[1], limit) else {
-            tell("usage: get SECONDS HOST:PORT /PATH ...")
+            say("usage: get SECONDS HOST:PORT /PATH ...")
             exit(2)
         }
         Task {
             do {
                 for path in arguments[2...] {
                     let (status, body) = try await client.get(path)
-                    tell("\(path): status \(status), \(body.count) bytes")
+                    say("\(path): status \(status), \(body.count) bytes")
                     print(String(decoding: body, as: UTF8.self), terminator: "")
                 }
                 exit(0)
             } catch {
-                tell("get: \((error as? Refusal)?.reason ?? "\(error)")")
+                say("get: \((error as? Refusal)?.reason ?? "\(error)")")
                 exit(1)
             }
         }
         RunLoop.main.run()
     }
 
-    static func tell(_ words: String) { _ = (words + "\n").withCString { write(STDERR_FILENO, $0, strlen($0)) } }
+    static func say(_ words: String) { _ = (words + "\n").withCString { write(STDERR_FILENO, $0, strlen($0)) } }
 }
 
 struct Refusal: Error { let reason: String }
@@ -112,7 +112,7 @@ final class Client {
             size = Int(line.prefix { $0.isHexDigit }, radix: 16) ?? -1
             if size < 0 { throw Refusal(reason: "the server sends “\(line)” in place of a size") }
             body += try await bytes(size, reader)
-            // The end of the chunk's line, or what is told after the last one.
+            // The end of the chunk's line, or the trailers after the last one.
             while let line = try await reader.line(limit: 8192), !line.isEmpty {}
         }
         return body

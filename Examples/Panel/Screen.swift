@@ -39,7 +39,7 @@ struct Screen {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if count < 0 { return }  // The terminal is gone, which the end of the input tells.
+            if count < 0 { return }  // The terminal is gone, which the end of the input reports.
             rest = rest.dropFirst(count)
         }
     }

@@ -23,7 +23,7 @@ static void accepted(runloop_listener *listener, int descriptor, void *info) {
     connection_start(descriptor, protocol);
 }
 
-/// There are no descriptors left. The client is told by the end of its connection.
+/// There are no descriptors left. The client learns that by the end of its connection.
 static void refused(runloop_listener *listener, int descriptor, void *info) {
     (void)listener, (void)descriptor, (void)info;
 }

@@ -49,13 +49,13 @@ extension RunLoop {
         }
 
         /// On a new thread.
-        init(_ choices: Choices, patience: Int32, tells: Bool) {
+        init(_ choices: Choices, patience: Int32, tellsStory: Bool) {
             loop = .current
             core = unsafe runloop_current()
             start = 1_000_000_000_000
             schedule = Schedule(choices, startingAt: start)
             schedule.patience = patience
-            if tells { schedule.story = Story(startingAt: start) }
+            if tellsStory { schedule.story = Story(startingAt: start) }
             join("main")
             runloop_simulation_exit()
             tasks.serveMainActor()

@@ -50,7 +50,7 @@ package struct Runs: Sendable {
         (self.body, self.file, self.line) = (body, file, line)
     }
 
-    func once(_ decisions: Decisions, tells: Bool = false) -> Outcome {
+    func once(_ decisions: Decisions, tellsStory: Bool = false) -> Outcome {
         let outcome = Guarded<Outcome?>(nil)
         let starter = Starter()
         let begin = ContinuousClock.now
@@ -58,7 +58,7 @@ package struct Runs: Sendable {
             let choices = Choices(decisions)
             // A thread outside that resumes a task is awaited where it is to be found out, not in each of many repetitions.
             let patience: Int32 = if case .journal = decisions { 0 } else if ownsTasks { 3000 } else { 0 }
-            let simulation = RunLoop.Simulation(choices, patience: patience, tells: tells)
+            let simulation = RunLoop.Simulation(choices, patience: patience, tellsStory: tellsStory)
             _ = simulation.beginWait(for: "the end of the body", file, line)
             let result = simulation.run(body, by: starter)
             var error: (any Error)?
@@ -82,8 +82,8 @@ package struct Runs: Sendable {
         let isRepeatable = again.isSameRun(as: outcome) && !(error is RunLoop.Simulation.Escape)
         if !isRepeatable { return RunLoop.Simulation.Failure(error, outcome, seed: seed, report, isRepeatable: false) }
         let shortest = shortened(outcome)
-        let told = once(.journal(shortest.journal), tells: true)
-        let last = told.failsLike(shortest) ? told : shortest
+        let repeated = once(.journal(shortest.journal), tellsStory: true)
+        let last = repeated.failsLike(shortest) ? repeated : shortest
         return RunLoop.Simulation.Failure(last.error ?? error, last, seed: seed, report, isRepeatable: true)
     }
 

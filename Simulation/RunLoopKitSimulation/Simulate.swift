@@ -119,7 +119,7 @@ public func replay(
 /// The same, of a body that another file has.
 package func replay(_ journal: [Int], of runs: Runs) async throws(RunLoop.Simulation.Failure) {
     try await onThread { () throws(RunLoop.Simulation.Failure) in
-        let outcome = runs.once(.journal(journal), tells: true)
+        let outcome = runs.once(.journal(journal), tellsStory: true)
         if let error = outcome.error {
             throw RunLoop.Simulation.Failure(error, outcome, seed: nil, nil, isRepeatable: true)
         }

@@ -97,7 +97,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
     }
 
     /// So many of the last steps say who goes round.
-    private static let told = 200
+    private static let lastSteps = 200
 
     unowned var schedule: Schedule!
     /// Those that have begun, and not ended.
@@ -175,7 +175,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
     func take(at index: Int, step: Int, of mostSteps: Int) -> Job {
         state.withLock { state in
             let job = state.ready.remove(at: index)
-            if step > mostSteps - Self.told, let place = job.place { state.places[place, default: 0] += 1 }
+            if step > mostSteps - Self.lastSteps, let place = job.place { state.places[place, default: 0] += 1 }
             return job
         }
     }

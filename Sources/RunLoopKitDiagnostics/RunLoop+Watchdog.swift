@@ -86,9 +86,9 @@ extension RunLoop {
         var config = unsafe runloop_watchdog_config()
         unsafe config.limit_ns = hangLimit.map { Nanoseconds.of($0) } ?? 0
         unsafe config.spin_limit = spinLimit.map { UInt32(clamping: $0) } ?? 0
-        let told = unsafe report.map { unsafe retainedInfo(ClosureBox($0)) }
-        unsafe config.handler.context = told
-        if unsafe told != nil {
+        let context = unsafe report.map { unsafe retainedInfo(ClosureBox($0)) }
+        unsafe config.handler.context = context
+        if unsafe context != nil {
             unsafe config.handler.report = { context, diagnosis in
                 guard let diagnosis = unsafe diagnosis else { return }
                 unsafe withInfo(context, as: ClosureBox<Diagnosis>.self) {
@@ -104,7 +104,7 @@ extension RunLoop {
             result = unsafe runloop_watchdog_start(&config)
         }
         if result < 0 {
-            unsafe releaseInfo(told)
+            unsafe releaseInfo(context)
             throw Error(result: result, of: .thread)
         }
     }

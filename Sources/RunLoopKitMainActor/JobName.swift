@@ -18,8 +18,8 @@ struct JobName {
         closure = task.closure
     }
 
-    /// Tells once per process that the job kept the main loop for so many nanoseconds.
-    func tell(_ duration: Int64) {
+    /// Writes once per process that the job kept the main loop for so many nanoseconds.
+    func report(_ duration: Int64) {
         if !runloop__diagnostic_is_due(RUNLOOP__JOB_BLOCKS) { return }
         let place = CodePlace(function: function, closure: closure)
         unsafe runloop__diagnostic_write(

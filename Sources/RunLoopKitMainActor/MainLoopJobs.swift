@@ -173,7 +173,7 @@ internal import Synchronization
             if process.isOver { return }
             now = runloop_get_now_ns(nil)
             // A run that is nested in the job serves the others.
-            if now - begin >= Self.patience && runs == runsBefore { name.tell(now - begin) }
+            if now - begin >= Self.patience && runs == runsBefore { name.report(now - begin) }
             if now >= end { break }
         }
         if !bands.isEmpty { post() }

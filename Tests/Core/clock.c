@@ -341,7 +341,7 @@ static void fork_child(void) {
     child = fork();
 }
 
-TEST("R123 a child of a fork while the clock is asked is told so, and the parent goes on") {
+TEST("R123 a child of a fork while the clock is asked gets an error, and the parent goes on") {
     set_up(JUMPS);
     add_timer(MODE, START + SECOND, 0, count_fire, NULL);
     given.is_asked = fork_child;

@@ -62,7 +62,7 @@ TEST("R152 a deadline can be moved and taken back, also after it has passed") {
     EXPECT_TRACE("due");
 }
 
-TEST("R152 a deadline waits for a run of the source's modes, and is told in one of them") {
+TEST("R152 a deadline waits for a run of the source's modes, and is reported in one of them") {
     runloop_source *source = add_timed(-1, 0);
     REQUIRE(runloop_add_source(runloop_current(), source, OTHER_MODE) == 0);
     keep_mode("unrelated");
@@ -170,7 +170,7 @@ TEST("R152 another thread's deadline ends a sleep") {
     runloop_observer_invalidate(observer);
 }
 
-TEST("R152 only a valid source that is told its reasons can have a deadline") {
+TEST("R152 only a valid source that is called with its reasons can have a deadline") {
     runloop_source *by_hand = add_source(MODE, trace_perform, "no"), *source = add_timed(-1, RUNLOOP_NEVER);
     EXPECT_EQ(runloop_source_set_deadline(NULL, 0), -EINVAL);
     EXPECT_EQ(runloop_source_set_deadline(by_hand, 0), -EINVAL);

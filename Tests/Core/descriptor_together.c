@@ -192,14 +192,15 @@ static int run_pass_once(const char *mode) {
     return runloop_run_pass(mode, 60 * SECOND);
 }
 
-TEST("R71 R73 what a nested run of another mode is told again of a descriptor waits for the next iteration") {
+TEST("R71 R73 what the kernel reports again to a nested run of another mode waits for the next iteration") {
     expect_told_again_later(handle_one, false);
 }
 
-TEST("R71 R73 what a nested run is told again waits for the next iteration, where one is called together with others") {
+TEST("R71 R73 what the kernel reports again to a nested run waits for the next iteration, where one is called together "
+     "with others") {
     expect_told_again_later(handle_one, true);
 }
 
-TEST("R71 what a nested run is told again in a pass waits for the next pass") {
+TEST("R71 what the kernel reports again to a nested run in a pass waits for the next pass") {
     expect_told_again_later(run_pass_once, false);
 }

@@ -64,7 +64,7 @@ TEST("R150 a run, observers alone, and items that were removed cause none") {
     EXPECT_EQ(notes_of_thread(add_and_remove), 0);
 }
 
-TEST("R150 diagnostics that are disabled tell nothing") {
+TEST("R150 diagnostics that are disabled write nothing") {
     runloop_set_diagnostics_enabled(false);
     EXPECT_EQ(notes_of_thread(add_only), 0);
     runloop_set_diagnostics_enabled(true);
@@ -82,7 +82,7 @@ static void *run_mistyped(void *unused) {
     return unused;
 }
 
-TEST("R150 a run in a mode that never had an item is told once for each name, with the modes that there are") {
+TEST("R150 a run in a mode that never had an item is reported once for each name, with the modes that there are") {
     const char *text = text_of_thread(run_mistyped);
     EXPECT_EQ(occurrences("runloop: A run in the mode", text), 3);
     EXPECT_EQ(occurrences("\"tset\" has ended at once: nothing was ever added to it.", text), 1);
@@ -118,7 +118,7 @@ static void *run_many(void *unused) {
     return unused;
 }
 
-TEST("R150 a mode that had items once, and a run that misses nothing, are not told; and many names are cut") {
+TEST("R150 a mode that had items once, and a run that misses nothing, are not reported; and many names are cut") {
     EXPECT_EQ(text_of_thread(run_emptied)[0], 0);
     runloop_set_diagnostics_enabled(false);
     EXPECT_EQ(text_of_thread(run_many)[0], 0);

@@ -132,7 +132,7 @@ TEST("a tracer follows a run through its iterations and call-outs") {
     runloop_source_invalidate(descriptor);
 }
 
-TEST("a tracer follows posts, and is told when the first of them was made") {
+TEST("a tracer follows posts, and learns when the first of them was made") {
     keep_mode(MODE);
     EXPECT_EQ(runloop_set_tracer(&follower), 0);
     int64_t before_ns = runloop_now_ns();
@@ -149,7 +149,7 @@ TEST("a tracer follows posts, and is told when the first of them was made") {
     EXPECT_TRACE("run turn task one ret task two ret end");
 }
 
-TEST("a tracer is told of sleeps alone, and of the wake after them") {
+TEST("a tracer of sleeps alone is called for these and for the wakes after them") {
     struct alarm_clock *clock = ring_in_sleep(add_timer(MODE, RUNLOOP_NEVER, 0, trace_fire, "fires"));
     EXPECT_EQ(runloop_set_tracer(&follower), 0);
     runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false);

@@ -33,7 +33,7 @@ static runloop_source *make_told(void) {
     return source;
 }
 
-TEST("R153 whoever invalidates a source tells it, once, after it has left its modes") {
+TEST("R153 the call that invalidates a source calls `invalidated`, once, after it has left its modes") {
     runloop_source *source = make_told();
     EXPECT_EQ(runloop_add_source(runloop_current(), source, MODE), 0);
     EXPECT_EQ(runloop_add_source(runloop_current(), source, "other"), 0);
@@ -44,7 +44,7 @@ TEST("R153 whoever invalidates a source tells it, once, after it has left its mo
     EXPECT_TRACE("cancel cancel invalidated | release");
 }
 
-TEST("R153 a source that is released without that is not told") {
+TEST("R153 for a source that is released without that it is not called") {
     runloop_source_release(make_told());
     EXPECT_TRACE("release");
 }
@@ -60,7 +60,7 @@ static void *invalidate(void *source) {
     return NULL;
 }
 
-TEST("R153 it is told even if a cancel ends the thread") {
+TEST("R153 it is called even if a cancel ends the thread") {
     const runloop_descriptor_config config = {.context = {.info = "info", .release = trace_release},
                                               .descriptor = -1,
                                               .events = RUNLOOP_READABLE,

@@ -277,7 +277,7 @@ static void *ask_without_key(void *unused) {
     return unused;
 }
 
-TEST("R121 a thread that can't be told of its end, as there is no key left, has no loop") {
+TEST("R121 a thread whose end can't be noticed, as there is no key left, has no loop") {
     pthread_key_t keys[PTHREAD_KEYS_MAX];
     int count = 0;
     while (count < PTHREAD_KEYS_MAX && pthread_key_create(&keys[count], NULL) == 0)

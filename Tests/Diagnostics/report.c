@@ -57,7 +57,7 @@ TEST("a timer whose date is as far in the past as can be is overdue, and waits l
     EXPECT(reports("waits longest: the timer “first” in mode test, for 9223372036."));
 }
 
-TEST("a timer without a name that waits longest is told by its address") {
+TEST("a timer without a name that waits longest is reported by its address") {
     char line[64];
     snprintf(line, sizeof line, "waits longest: the timer %p in mode test, for ",
              (void *)add_timer(MODE, runloop_now_ns() - SECOND, 0, trace_fire, ""));

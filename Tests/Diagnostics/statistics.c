@@ -185,7 +185,7 @@ static void tell(void *context, runloop_trace_point point, const void *object, i
         ++*(int *)context;
 }
 
-TEST("a tracer that was there before is told as before, while and after") {
+TEST("a tracer that was there before is called as before, while and after") {
     int runs = 0;
     runloop_tracer tracer = {.trace = tell, .context = &runs};
     keep_mode(MODE);
@@ -291,7 +291,7 @@ TEST("another thread reads them at any time, up to the end of the loop's thread"
     pthread_join(reader, NULL);
 }
 
-TEST("a histogram tells a share within an eighth, and its longest exactly") {
+TEST("a histogram reports a share within an eighth, and its longest exactly") {
     runloop_histogram histogram = {0};
     EXPECT_EQ(runloop_histogram_quantile_ns(&histogram, 0.5), 0);
     EXPECT_EQ(runloop_histogram_quantile_ns(NULL, 0.5), 0);

@@ -298,11 +298,11 @@ static void play_all(enum action what) {
     }
 }
 
-TEST("an object that is invalidated and released in its own call-out is freed after it, and another one is told") {
+TEST("an object that is invalidated and released in its own call-out is freed after it, and another one is called") {
     play_all(INVALIDATE);
 }
 
-TEST("R123 a child that is forked in a call-out is told by no other object, and its parent is") {
+TEST("R123 a child that is forked in a call-out gets no call of another object, and its parent does") {
     play_all(FORK);
 }
 

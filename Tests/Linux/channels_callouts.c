@@ -149,7 +149,7 @@ static void exit_once(const runloop_reply *reply, int *descriptors, size_t count
     pthread_exit(NULL);
 }
 
-TEST("a thread that ends when it is told of the end of a channel leaves no request without an outcome") {
+TEST("a thread that ends in the call-out for the end of a channel leaves no request without an outcome") {
     runloop_current();
     int sockets[2], most = 3, before = count_descriptors();
     make_sockets(sockets);

@@ -292,7 +292,7 @@ static void drop_call(runloop_channel *of, runloop_channel_message *message, voi
     received_count++;
 }
 
-TEST("a call that is dropped is told to the other end") {
+TEST("a call that is dropped is reported to the other end") {
     int sockets[2];
     make_sockets(sockets);
     hostile = sockets[1];

@@ -219,7 +219,7 @@ TEST("a deadline that was set in no mode holds in one that the channel comes to"
     end_channel(channel);
 }
 
-TEST("a request that is sent when an earlier one is due, and was not told yet, changes nothing for that") {
+TEST("a request that is sent when an earlier one is due, and was not reported yet, changes nothing for that") {
     int far_end;
     runloop_channel *channel = make_silent(&far_end);
     // Not told in this mode, but known to be due.

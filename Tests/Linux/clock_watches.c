@@ -50,7 +50,7 @@ static bool is_close(int64_t a, int64_t b) {
         EXPECT(is_close((told).suspended_ns, suspended));                                                              \
     } while (0)
 
-TEST("steps of the wall clock are told, each with its direction, and no suspension with them") {
+TEST("steps of the wall clock are reported, each with its direction, and no suspension with them") {
     struct told told = {0};
     runloop_clock_watch *watch = add_watch(&told);
     step(HOUR);
@@ -67,7 +67,7 @@ TEST("steps of the wall clock are told, each with its direction, and no suspensi
     end_source(watch);
 }
 
-TEST("a suspension is told with its length, and no step with it") {
+TEST("a suspension is reported with its length, and no step with it") {
     struct told told = {0};
     runloop_clock_watch *watch = add_watch(&told);
     for (int i = 1; i <= 2; i++) {
@@ -88,7 +88,7 @@ TEST("a step and a suspension at once are one call") {
     end_source(watch);
 }
 
-TEST("what nobody was told adds up, and forth and back is nothing") {
+TEST("what was not reported adds up, and forth and back is nothing") {
     struct told told = {0};
     runloop_clock_watch *watch = add_watch(&told);
     keep_mode(OTHER_MODE);
@@ -107,7 +107,7 @@ TEST("what nobody was told adds up, and forth and back is nothing") {
     end_source(watch);
 }
 
-TEST("what was before the watch is not told, and what is between the creation and a loop is") {
+TEST("what was before the watch is not reported, and what is between the creation and a loop is") {
     struct told told = {0};
     step(HOUR);
     runloop_clock_watch *watch = make_watch(&told);
@@ -134,7 +134,7 @@ static void jump_before_reading(int reading, int64_t step_ns, int64_t suspended_
     end_source(watch);
 }
 
-TEST("a step or a suspension while the clocks are read is told once, whichever reading it is before") {
+TEST("a step or a suspension while the clocks are read is reported once, whichever reading it is before") {
     for (int reading = 1; reading <= 3; reading++) {
         jump_before_reading(reading, 2 * HOUR, 0);
         jump_before_reading(reading, -3 * HOUR, 0);
@@ -147,7 +147,7 @@ static void step_back(struct told *told) {
     step(-HOUR);
 }
 
-TEST("a step in a call is told by the next") {
+TEST("a step in a call is reported by the next") {
     struct told told = {.then = step_back};
     runloop_clock_watch *watch = add_watch(&told);
     step(2 * HOUR);
@@ -231,7 +231,7 @@ TEST("arguments that make no sense are refused") {
     EXPECT_EQ(runloop_clock_watch_create(&config, NULL), -EINVAL);
 }
 
-TEST("a watch without a callback, and one that was told nothing, end well") {
+TEST("a watch without a callback, and one that had nothing to report, end well") {
     runloop_clock_watch_config config = {0};
     runloop_clock_watch *watch = NULL;
     REQUIRE(runloop_clock_watch_create(&config, &watch) == 0);

@@ -44,7 +44,7 @@ static void count_drain(runloop_output *output, int error, void *info) {
     ++*(int *)info;
 }
 
-TEST("an output that finds no memory for what the kernel does not take tells when to go on") {
+TEST("an output that finds no memory for what the kernel does not take calls `drained` when it is time to go on") {
     static char much[1 << 20], read_back[1 << 16];
     int ends[2], drains = 0;
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);

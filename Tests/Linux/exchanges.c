@@ -160,7 +160,7 @@ TEST("a deadline is put off, brought forward and taken back") {
     finish(&exchange);
 }
 
-TEST("a deadline passes in a pause, too, and is told when the input is resumed") {
+TEST("a deadline passes in a pause, too, and is reported when the input is resumed") {
     struct exchange exchange = {0};
     begin(&exchange, 0);
     EXPECT_EQ(runloop_input_set_deadline(exchange.input, LIMIT), 0);

@@ -25,12 +25,12 @@ static void try_all(const struct scenario *const *groups, size_t count) {
     EXPECT(fault_plan_try(&plan, spared_kinds ? 1 : 0, &most_of_it));
 }
 
-TEST("R121 the core tells each failure or does without, leaks nothing, and its loop works") {
+TEST("R121 the core reports each failure or does without, leaks nothing, and its loop works") {
     const struct scenario *const groups[] = {core_scenarios};
     try_all(groups, 1);
 }
 
-TEST("the library for Linux tells each failure or does without, leaks nothing, and its loop works") {
+TEST("the library for Linux reports each failure or does without, leaks nothing, and its loop works") {
     if (spared_kinds)
         LEAVE_OUT("Under a sanitizer the core's scenario stands for all.");
     const struct scenario *const groups[] = {linux_scenarios, stream_scenarios, message_scenarios};

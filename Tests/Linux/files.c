@@ -6,7 +6,7 @@
 
 //===-- a file -------------------------------------------------------------------------------------------------------===//
 
-TEST("a file is told to be created, modified, changed and removed, and created again") {
+TEST("a file is reported as created, modified, changed and removed, and created again") {
     enter_folder();
     runloop_watch *watch = add_watch("log", RUNLOOP_WATCH_FILE);
     EXPECT_TEXT(runloop_watch_get_path(watch), "log");
@@ -68,7 +68,7 @@ TEST("a link is followed if that is asked for, and replacing any link on the way
 
 //===-- directories and trees ----------------------------------------------------------------------------------------===//
 
-TEST("a directory tells of its entries, and not of what is in them") {
+TEST("a directory reports its entries, and not what is in them") {
     enter_folder();
     REQUIRE(mkdir("d", 0777) == 0);
     runloop_watch *watch = add_watch("d/", RUNLOOP_WATCH_DIRECTORY);
@@ -89,7 +89,7 @@ TEST("a directory tells of its entries, and not of what is in them") {
     end_watch(watch);
 }
 
-TEST("in a tree a directory that is new is told with everything in it") {
+TEST("in a tree a directory that is new is reported with everything in it") {
     enter_folder();
     REQUIRE(mkdir("t", 0777) == 0 && mkdir("out", 0777) == 0 && mkdir("out/x", 0777) == 0);
     write_file("out/x/1", "text");
@@ -181,7 +181,7 @@ TEST("with a settle time a burst is one call, not before it is quiet for so long
     end_watch(watch);
 }
 
-TEST("what never becomes quiet is told after ten settle times") {
+TEST("what never becomes quiet is reported after ten settle times") {
     enter_folder();
     runloop_watch_config config = {
         .path = "f", .scope = RUNLOOP_WATCH_FILE, .settle_ns = 20 * MS, .changed = trace_changes};
@@ -256,7 +256,7 @@ static void count_created(runloop_watch *watch, const runloop_change *changes, s
         shared_count += changes[i].kind == RUNLOOP_CHANGE_CREATED;
 }
 
-TEST("a watch in two loops tells each change in one of them") {
+TEST("a watch in two loops reports each change in one of them") {
     enter_folder();
     REQUIRE(mkdir("t", 0777) == 0);
     runloop_watch_config config = {.path = "t", .scope = RUNLOOP_WATCH_TREE, .changed = count_created};
@@ -344,7 +344,7 @@ TEST("without descriptors there is no watch, with none left over there is one") 
     EXPECT_EQ(create("t", RUNLOOP_WATCH_TREE), 0);
 }
 
-TEST("what can't be looked at without descriptors is told as failed, and found with the next change of any") {
+TEST("what can't be looked at without descriptors is reported as failed, and found with the next change of any") {
     enter_folder();
     REQUIRE(mkdir("t", 0777) == 0);
     runloop_watch *watch = add_watch("t", RUNLOOP_WATCH_TREE);
@@ -368,7 +368,7 @@ static bool set_limit(const char *name, const char *value) {
     return is_set;
 }
 
-TEST("the user's limit of watches is an error at the creation, and told later") {
+TEST("the user's limit of watches is an error at the creation, and reported later") {
     enter_folder();
     REQUIRE(mkdir("t", 0777) == 0 && mkdir("t/1", 0777) == 0);
     // For "/", perhaps "dev", the folder of the folder, the folder, t and 1.
@@ -416,7 +416,7 @@ TEST("where the user has one instance, a thread has any number of watches, and a
     EXPECT_EQ(result, 0);
 }
 
-TEST("a directory that can't be read is told as failed, and with its permission what is in it") {
+TEST("a directory that can't be read is reported as failed, and with its permission what is in it") {
     enter_folder();
     REQUIRE(mkdir("t", 0777) == 0 && mkdir("t/d", 0777) == 0);
     write_file("t/d/f", "text");
@@ -435,7 +435,7 @@ TEST("a directory that can't be read is told as failed, and with its permission 
     REQUIRE(getuid() != 0 || seteuid(0) == 0);
 }
 
-TEST("what could not be watched at first is told at once, also if something more is noticed before that, which "
+TEST("what could not be watched at first is reported at once, also if something more is noticed before that, which "
      "settles") {
     enter_folder();
     REQUIRE(mkdir("t", 0777) == 0 && mkdir("t/d", 0) == 0 && chmod(".", 0777) == 0);
@@ -455,7 +455,7 @@ TEST("what could not be watched at first is told at once, also if something more
     REQUIRE(getuid() != 0 || seteuid(0) == 0);
 }
 
-TEST("what is unmounted is told as removed, and the directory below it is watched") {
+TEST("what is unmounted is reported as removed, and the directory below it is watched") {
     enter_folder();
     REQUIRE(mkdir("t", 0777) == 0 && mkdir("t/m", 0777) == 0);
     if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||

@@ -57,7 +57,7 @@ TEST("a watch is not called in runs of another mode, by whose watch its change w
     end_watch(other);
 }
 
-TEST("what one watch is told in a mode is one call, in the first iteration") {
+TEST("what one watch reports in a mode is one call, in the first iteration") {
     enter_folder();
     runloop_watch *watch = make_watch("1");
     add_to(watch, MODE);
@@ -213,7 +213,7 @@ static void *make_moved(void *argument) {
     return NULL;
 }
 
-TEST("a watch that another thread makes, adds, removes and adds again is told what happened meanwhile") {
+TEST("a watch that another thread makes, adds, removes and adds again reports what happened meanwhile") {
     enter_folder();
     main_loop = runloop_current();
     keep_mode(MODE);

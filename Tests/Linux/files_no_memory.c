@@ -56,7 +56,7 @@ static void know(runloop_watch *watch, const runloop_change *changes, size_t cou
     }
 }
 
-TEST("a change that finds no memory is told later, or that it was left out") {
+TEST("a change that finds no memory is reported later, or that it was left out") {
     enter_folder();
     REQUIRE(mkdir("t", 0777) == 0);
     runloop_watch_config config = {.path = "t", .scope = RUNLOOP_WATCH_TREE, .changed = know};
@@ -85,7 +85,7 @@ static void count_changes(runloop_watch *watch, const runloop_change *changes, s
     told += (int)count;
 }
 
-TEST("a change that finds no memory is told without another one, at least that it was left out") {
+TEST("a change that finds no memory is reported without another one, at least that it was left out") {
     enter_folder();
     write_file("f", "text");
     runloop_watch_config config = {.path = "f", .scope = RUNLOOP_WATCH_FILE, .changed = count_changes};
@@ -108,7 +108,7 @@ TEST("a change that finds no memory is told without another one, at least that i
     end_watch(watch);
 }
 
-TEST("a change that finds no memory for its settle time is told all the same, without another one") {
+TEST("a change that finds no memory for its settle time is reported all the same, without another one") {
     enter_folder();
     write_file("f", "text");
     runloop_watch_config config = {.path = "f", .settle_ns = MS, .changed = count_changes};
@@ -131,7 +131,7 @@ TEST("a change that finds no memory for its settle time is told all the same, wi
     }
 }
 
-TEST("a watch that finds no memory when it is added is told its changes all the same, in each of its modes") {
+TEST("a watch that finds no memory when it is added gets its changes all the same, in each of its modes") {
     enter_folder();
     REQUIRE(mkdir("t", 0777) == 0);
     runloop *loop = runloop_current();

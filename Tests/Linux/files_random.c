@@ -222,7 +222,7 @@ static void converge(void) {
             continue;
         is_reporting = true;
         is_known_what_is_on_disk();
-        REQUIRE(false && "what was told is what is on the disk");
+        REQUIRE(false && "what was reported is what is on the disk");
     }
 }
 
@@ -267,15 +267,15 @@ static long change_count(void) {
     return count ? atol(count) : 2000;
 }
 
-TEST("random changes that were told are what is on the disk") {
+TEST("random changes that were reported are what is on the disk") {
     make_random_changes(change_count(), 0);
 }
 
-TEST("random changes that were told when quiet are what is on the disk") {
+TEST("random changes that were reported when quiet are what is on the disk") {
     make_random_changes(change_count() / 4, 2 * MS);
 }
 
-TEST("a queue that overflows is told, and what has changed meanwhile is found") {
+TEST("a queue that overflows is reported, and what has changed meanwhile is found") {
     enter_folder();
     REQUIRE(mkdir("tree", 0777) == 0 && mkdir("tree/a", 0777) == 0);
     write_file("tree/a/written", "before");

@@ -16,7 +16,7 @@ static int count_told(const int *calls, int from, int to, int name) {
 
 enum { COUNT = 2000 };
 
-TEST("thousands of watches of a thread have one descriptor, and each is told what concerns it, in its modes") {
+TEST("thousands of watches of a thread have one descriptor, and each gets what concerns it, in its modes") {
     static runloop_watch *watches[COUNT];
     static int calls[COUNT];
     enter_folder();
@@ -77,7 +77,7 @@ static void add_far(void) {
         REQUIRE(runloop_add_source(runloop_current(), far_watches[i].watch, MODE) == 0);
 }
 
-TEST("watches of one instance in the loops of several threads are each told all of theirs, whoever reads") {
+TEST("watches of one instance in the loops of several threads each get all of theirs, whichever thread reads") {
     char path[32];
     struct worker workers[FAR_LOOPS];
     enter_folder();

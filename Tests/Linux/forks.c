@@ -51,7 +51,7 @@ static void take_line(runloop_input *input, const char *line, size_t count, int 
     note_call();
 }
 
-TEST("R123 a child that is forked for a line is told no other one") {
+TEST("R123 a child that is forked for a line is called for no other one") {
     int ends[2];
     make_pipe(ends);
     runloop_input *input = add_input((runloop_input_config){.descriptor = ends[0], .received_line = take_line});
@@ -116,7 +116,8 @@ static void note_end_of_parents(runloop_channel *channel, int32_t reason, void *
     note_end(channel, reason, info);
 }
 
-TEST("R123 a child that is forked when a request has failed with its channel is told neither of another one nor of the "
+TEST("R123 a child that is forked when a request has failed with its channel is called neither for another one nor for "
+     "the "
      "end") {
     int sockets[2];
     make_sockets(sockets);
@@ -143,7 +144,7 @@ static void note_end_of_mode(runloop_source *source, runloop *loop, const char *
     note_call();
 }
 
-TEST("R123 a child that is forked when an ended one leaves its mode is not told of the end") {
+TEST("R123 a child that is forked when an ended one leaves its mode is not called for the end") {
     const runloop_child_config config = {
         .pid = fork_child_that_exits(0), .reaps = true, .exited = note_exit, .cancel = note_end_of_mode};
     runloop_child *ended;
@@ -165,7 +166,8 @@ static void note_removal(runloop_output *output, runloop *loop, const char *mode
     note_call();
 }
 
-TEST("R123 a child that is forked when an output that has ended leaves its mode is not told that all was sent") {
+TEST("R123 a child that is forked when an output that has ended leaves its mode is not called for the last byte that "
+     "was sent") {
     int pipe[2];
     REQUIRE(pipe2(pipe, O_CLOEXEC | O_NONBLOCK) == 0);
     const runloop_output_config config = {

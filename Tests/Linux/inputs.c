@@ -267,7 +267,7 @@ TEST("a file is read once per iteration, so that others have their turn; /dev/nu
     runloop_timer_invalidate(timer);
 }
 
-TEST("an error is told once, of a directory") {
+TEST("an error is reported once, of a directory") {
     struct taking *directory = taking();
     runloop_input *input = add_input(open("/", O_RDONLY | O_CLOEXEC), false, 10, directory);
     RUN_UNTIL(MODE, directory->ends == 1);
@@ -330,7 +330,7 @@ TEST("when a thread ends in a call-out, the next loop gets what was not consumed
     end_source(input);
 }
 
-TEST("a descriptor that an input owns is closed after its end was told, and when the thread ends in that call") {
+TEST("a descriptor that an input owns is closed after its end was reported, and when the thread ends in that call") {
     for (int exits = 0; exits < 2; exits++) {
         struct taking *lines = taking();
         lines->exits_at_end = exits;

@@ -147,7 +147,7 @@ TEST("input and output of a pipe that is not non-blocking") {
     carry(ends[0], ends[1]);
 }
 
-TEST("an input of a file that has nothing for now ends with that, since the kernel would not tell when it has") {
+TEST("an input of a file that has nothing for now ends with that, since the kernel would not report when it has") {
     char path[] = "/tmp/runloop-interruptions-XXXXXX";
     int file = mkstemp(path);
     REQUIRE(file >= 0 && unlink(path) == 0 && write(file, "text", 4) == 4 && lseek(file, 0, SEEK_SET) == 0);
@@ -255,7 +255,7 @@ static void note_changes(runloop_watch *watch, const runloop_change *changes, si
     }
 }
 
-TEST("a watch of a tree, each of whose files is told once") {
+TEST("a watch of a tree, each of whose files is reported once") {
     enter_folder();
     REQUIRE(mkdir("t", 0777) == 0);
     const runloop_watch_config config = {

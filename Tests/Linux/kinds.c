@@ -134,7 +134,7 @@ static void expect_cancelled(runloop_source *object) {
     end_source(object);
 }
 
-TEST("a child, an output, a listener and a channel tell that they leave a loop, with the client's info") {
+TEST("a child, an output, a listener and a channel report that they leave a loop, with the client's info") {
     int ends[2], sockets[2];
     REQUIRE(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
     REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0);

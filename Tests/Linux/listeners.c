@@ -219,7 +219,7 @@ static void *listen_on(void *path) {
     return (void *)(intptr_t)runloop_listen_unix(path, 0, 0);
 }
 
-TEST("of two programs that replace a path at the same time one gets it, and the other is told") {
+TEST("of two programs that replace a path at the same time one gets it, and the other gets an error") {
     const char *path = new_path();
     for (int turn = 0; turn < 1000; turn++) {
         close(runloop_listen_unix(path, 0, 0));
@@ -237,7 +237,7 @@ TEST("of two programs that replace a path at the same time one gets it, and the 
     remove_folder_of(path);
 }
 
-TEST("without descriptors the listener pauses, is told once, does not spin, and takes the connections up again") {
+TEST("without descriptors the listener pauses, reports it once, does not spin, and takes the connections up again") {
     struct arrivals arrivals = {0};
     runloop_listener *listener = add_listener_on(runloop_listen_tcp("127.0.0.1", 0, 0), &arrivals);
     for (int i = 0; i < 5; i++)
@@ -313,7 +313,7 @@ TEST("a listener may be ended in its own call-out, and the rest of its connectio
     end_source(listener);
 }
 
-TEST("a socket that others shut down is told as a final error, without a spin") {
+TEST("a socket that others shut down is reported as a final error, without a spin") {
     struct arrivals arrivals = {0};
     int descriptor = runloop_listen_tcp("127.0.0.1", 0, 0);
     runloop_listener *listener = add_listener_on(descriptor, &arrivals);
@@ -451,7 +451,7 @@ static void add_in_child(void) {
     runloop_source_release(shared_counter);
 }
 
-TEST("a counter's additions are told as their sum, from threads and forked children too") {
+TEST("a counter's additions are reported as their sum, from threads and forked children too") {
     struct sums sums = {0};
     runloop_counter_config config = {.context.info = &sums, .counted = note_sum};
     runloop_counter *counter;

@@ -70,7 +70,7 @@ static void note_pause(runloop_listener *listener, int error, void *info) {
     last_error = error;
 }
 
-TEST("a socket that is shut down in a pause is told as a final error after it") {
+TEST("a socket that is shut down in a pause is reported as a final error after it") {
     runloop_listener *listener = listen_with((runloop_listener_config){.paused = note_pause});
     int listening = runloop_source_get_descriptor(listener), client = make_client();
     connect_client(client, listening);
@@ -153,7 +153,8 @@ static void end_when_resumed(runloop_listener *listener, int error, void *info) 
         runloop_source_invalidate(listener);
 }
 
-TEST("a listener, or the thread, that ends when told that a shortage is over closes the connection it has accepted") {
+TEST("a listener, or the thread, that ends in the call for the end of a shortage closes the connection it has "
+     "accepted") {
     on_new_thread(end_at_once, NULL);
     for (int i = 0; i < 2; i++) {
         ends_thread = i;

@@ -180,7 +180,7 @@ TEST("a reader that does not read holds the writer back at the limit, and the lo
     end_source(output);
 }
 
-TEST("a peer that goes while output waits is an error of every call, told once, without SIGPIPE") {
+TEST("a peer that goes while output waits is an error of every call, reported once, without SIGPIPE") {
     for (int kind = 0; kind < 2; kind++) {
         struct drains drains = {0};
         if (kind == 0) {
@@ -407,7 +407,7 @@ TEST("an output whose thread ends in the call-out is notified once, and is idle 
     end_source(output);
 }
 
-TEST("when bytes last moved is told by the clock of the loop") {
+TEST("when bytes last moved is given by the clock of the loop") {
     make_sockets(ends);
     use_shown_clock();
     shown_ns = 5;

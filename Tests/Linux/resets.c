@@ -81,7 +81,7 @@ static void end(runloop_source *source, const struct told *told) {
     close(told->accepted);
 }
 
-TEST("in the queue of a listener: the next connection is accepted, and what was reset is closed or told") {
+TEST("in the queue of a listener: the next connection is accepted, and what was reset is closed or reported") {
     struct told told = {.accepted = -1};
     int listening = runloop_listen_tcp("127.0.0.1", 0, 0);
     const runloop_listener_config config = {
@@ -113,7 +113,7 @@ TEST("while it is made: the listening socket is closed with the connection in it
     EXPECT_EQ(count_descriptors(), before);
 }
 
-TEST("before the first byte, and in the midst of a line, whose beginning is told with the end") {
+TEST("before the first byte, and in the midst of a line, whose beginning is delivered with the end") {
     for (int with_bytes = 0; with_bytes < 2; with_bytes++) {
         struct told told;
         int peer = connected_peer(&told);
@@ -130,7 +130,7 @@ TEST("before the first byte, and in the midst of a line, whose beginning is told
     }
 }
 
-TEST("in a pause, after which it is told") {
+TEST("in a pause, after which it is reported") {
     struct told told;
     int peer = connected_peer(&told);
     runloop_input *input = add_input(&told);

@@ -43,9 +43,7 @@ static void *run_cancelled(void *source) {
     return NULL;
 }
 
-TEST("a thread that is cancelled while the loop does not sleep tells what it reads, of a counter and a signal, before "
-     "it "
-     "ends") {
+TEST("a thread that is cancelled while the loop does not sleep reports what it reads, of a counter and a signal") {
     runloop_source *sources[2];
     REQUIRE(runloop_counter_create(&(runloop_counter_config){.counted = note_sum}, &sources[0]) == 0);
     const runloop_signal_config config = {.number = SIGUSR1, .receive = note_arrivals};

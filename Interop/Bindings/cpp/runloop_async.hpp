@@ -113,7 +113,7 @@ class signals {
     detail::arrivals<signal_arrival> arrivals_;
 };
 
-/// A change, which outlives the call that told it.
+/// A change, which outlives the call that reported it.
 struct file_change {
     runloop_change_kind kind;
     std::string path, from;

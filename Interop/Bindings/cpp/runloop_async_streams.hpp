@@ -261,7 +261,7 @@ class reader {
         try {
             taken_ = bytes.substr(0, count);
         } catch (const std::bad_alloc &) {
-            // Who waits is told, and the next one gets the bytes.
+            // The coroutine that waits is resumed with the error, and the next one gets the bytes.
             error_ = ENOMEM;
             count = 0;
         }
@@ -276,7 +276,7 @@ class reader {
         try {
             taken_ = rest;
         } catch (const std::bad_alloc &) {
-            // The rest is lost, and who waits is told.
+            // The rest is lost, and the coroutine that waits is resumed with the error.
             error_ = error ? error : ENOMEM;
         }
         wish_ = nullptr;

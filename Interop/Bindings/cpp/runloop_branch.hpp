@@ -167,7 +167,7 @@ template <class Awaitable> decltype(auto) awaiter_of(Awaitable &&awaitable) {
 /// The type of what `co_await` has.
 template <class Awaitable> using awaited = std::decay_t<decltype(awaiter_of(std::declval<Awaitable>()).await_resume())>;
 
-/// Awaits something that is no task, and tells the branch that it does.
+/// Awaits something that is not a task, and notes that in the branch.
 template <class Awaitable> class tracked {
   public:
     explicit tracked(Awaitable &&awaitable) : awaiter_(awaiter_of(std::forward<Awaitable>(awaitable))) {}

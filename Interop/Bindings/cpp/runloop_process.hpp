@@ -234,10 +234,10 @@ struct change_list {
 struct watch_options {
     watch_scope scope = watch_scope::file;
     bool follows_link = false;          ///< To what a symbolic link refers.
-    length settle = clock::duration(0); ///< Changes are told together once nothing was noticed for so long; 0: as they come.
+    length settle = clock::duration(0); ///< Changes are reported together once nothing was noticed for so long; 0: as they come.
 };
 
-/// A path whose changes are told.
+/// A path whose changes are reported.
 class file_watch : public owner<source_ref> {
   public:
     /// In no loop yet; changes count from now on. The closure takes a source_ref and a change_list, only the latter, or nothing.

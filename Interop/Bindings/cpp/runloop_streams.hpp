@@ -22,7 +22,7 @@ struct output_options {
 class output_ref : public source_ref {
   public:
     using source_ref::source_ref;
-    /// As much as the kernel and the buffer take; if that is not all, the closure tells when to go on. Throws the descriptor's error.
+    /// As much as the kernel and the buffer take; if that is not all, the closure is called when it is time to go on. Throws the descriptor's error.
     size_t write(std::string_view bytes) const {
         const ptrdiff_t count = runloop_output_write(item_, bytes.data(), bytes.size());
         return count == -EAGAIN ? 0 : size_t(check(count, "runloop_output_write"));

@@ -4,7 +4,7 @@ internal import CRunLoopForeign
 public import RunLoopKit
 
 extension RunLoop {
-    /// Another event library as a guest of a loop: one that waits by itself if it is let, and tells what it would wait for. The
+    /// Another event library as a guest of a loop: one that can wait by itself, and gives what it would wait for. The
     /// loop waits in its place.
     ///
     /// ``Guest`` is what the library has to do: `prepare` before the loop sleeps, `cancel` when it wakes, and if what the guest waits

@@ -10,7 +10,7 @@ extern "C" {
 void host_attach(const char *mode);
 void host_detach(void);
 void host_iterate(int64_t limit_ns);
-/// In Qt: the callback that is told of the end detaches, and says whether what it has captured was there until it returned: 1, or -1.
+/// In Qt: the callback for the end detaches, and says whether what it has captured was there until it returned: 1, or -1.
 void host_attach_until_end(const char *mode, int *outcome);
 
 /// Posted events, as those are by which windows are drawn; timers; and timers without an interval, which Qt calls when it has nothing else.

@@ -7,7 +7,7 @@
 
 #include "host_turns.h"
 
-TEST("a host may be destroyed by the callback that is told of the end") {
+TEST("a host may be destroyed by its callback for the end") {
     int outcome = 0;
     keep_mode(MODE);
     host_attach_until_end(MODE, &outcome);

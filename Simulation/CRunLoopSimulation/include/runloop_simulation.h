@@ -78,7 +78,7 @@ void runloop_simulation_exit(void);
 void runloop_simulation_await_turn(uint32_t *turn);
 void runloop_simulation_give_turn(uint32_t *turn);
 
-/// The calls that led here, the innermost first: where they return to. How many; 0 where libc does not tell.
+/// The calls that led here, the innermost first: where they return to. How many; 0 where libc does not say.
 int32_t runloop_simulation_calls(void **calls, int32_t count);
 
 /// SplitMix64: any state is as good as any other.

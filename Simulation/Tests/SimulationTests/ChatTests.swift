@@ -63,7 +63,7 @@ private struct Guest: Sendable {
         try await Task.sleep(for: .seconds(5))
     }
 
-    /// Nobody is heard of whom it was told that they have gone.
+    /// Nobody is heard of again after the notice that they have gone.
     func requireSilenceOfThoseGone(_ simulation: RunLoop.Simulation) throws {
         var gone: Set<Substring> = []
         for line in peer.heard {

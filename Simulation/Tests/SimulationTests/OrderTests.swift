@@ -163,7 +163,7 @@ private final class Accounts: Sendable {
         #expect(orders.all == ["abc", "acb", "bac", "bca", "cab", "cba"])
     }
 
-    @Test("Who wants a lock that it has already is told so, as outside of a simulation")
+    @Test("A thread that locks a lock which it has already gets an error, as outside of a simulation")
     func lockTwice() async throws {
         try await simulate(seeds: 1) { simulation in
             try simulation.require(takeTwice() == EDEADLK, "it would wait for itself")

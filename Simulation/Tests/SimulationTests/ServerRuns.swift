@@ -32,7 +32,7 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
-/// A bug is found within a thousand seeds; what happens is told.
+/// A bug is found within a thousand seeds; the failure has a story.
 func expectToFind(
     _ what: String, _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
 ) async throws {

@@ -3,7 +3,7 @@ import RunLoopKit
 import RunLoopKitLinux
 import RunLoopKitSimulation
 
-/// A client of a simulated server: its text goes out in pieces, with pauses between them, and it notes each line that it is told.
+/// A client of a simulated server: its text goes out in pieces, with pauses between them, and it notes each line that it receives.
 final class SimulatedPeer: Sendable {
     private let simulation: RunLoop.Simulation
     private let name: String
@@ -18,7 +18,7 @@ final class SimulatedPeer: Sendable {
         connection = try await RunLoop.Connection.connect(to: address, on: simulation.loop)
     }
 
-    /// What it was told so far.
+    /// What it has received so far.
     var heard: [String] { heardLines.withLock { $0 } }
 
     /// When the other side ended, as far as this one has noticed.

@@ -1,5 +1,5 @@
 #if os(Linux)
-/// Tells those who wait for the end of a loop.
+/// Notifies the objects that wait for the end of a loop.
 package final class EndOfLoop: Sendable {
     private struct State {
         var isReached = false

@@ -11,7 +11,7 @@ extension RunLoop {
             && runloop__diagnostic_is_due(RUNLOOP__NEVER_RUN)
     }
 
-    /// Tells, if the item is still there a second later, and the loop has not run.
+    /// Writes the sentence, if the item is still there a second later, and the loop has not run.
     func awaitFirstRun(of isThere: @escaping @Sendable () -> Bool) {
         if FirstRun.isAwaited.exchange(true, ordering: .relaxed) { return }
         Task.detached {

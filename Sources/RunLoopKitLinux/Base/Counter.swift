@@ -39,8 +39,8 @@ extension RunLoop {
             source.invalidate()
         }
 
-        /// Adds to the counter, and wakes the loop if it sleeps in the counter's mode. Any thread; in a forked child, the parent is
-        /// told. No effect after `invalidate()`. O(1), one system call.
+        /// Adds to the counter, and wakes the loop if it sleeps in the counter's mode. Any thread; in a forked child, that wakes the
+        /// parent. No effect after `invalidate()`. O(1), one system call.
         ///
         /// - Throws: `invalid` for 0, for `UInt64.max`, and if the sum would be as large as that; then nothing was added.
         public func add(_ value: UInt64 = 1) throws {

@@ -216,7 +216,7 @@ extension RunLoop {
         /// on another thread. O(messages, requests).
         public func invalidate() { end(nil) }
 
-        /// - Parameter reason: `nil` if its owner ends it, who need not be told.
+        /// - Parameter reason: `nil` if its owner ends it, which needs no notification.
         func end(_ reason: ChannelError?) {
             if generation.isOver { return }
             let wasOver = isOver.withLock { isOver in

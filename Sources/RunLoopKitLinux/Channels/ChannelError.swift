@@ -8,7 +8,7 @@ extension RunLoop {
         case full
         /// One message has more bytes or descriptors than the limits allow.
         case tooLarge
-        /// The channel has ended. Told of the end: the other side is gone, and what it had sent was received.
+        /// The channel has ended. As the reason of an end: the other side is gone, and what it had sent was received.
         case closed
         /// The other side has sent what no channel sends, or more than the limits allow, which has ended the channel.
         case protocolViolated

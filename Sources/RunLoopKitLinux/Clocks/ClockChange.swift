@@ -34,7 +34,7 @@ extension RunLoop {
 }
 
 extension RunLoop.Source {
-    /// Makes a source that tells when the wall clock was set, and when the machine was suspended, in no loop yet.
+    /// Makes a source that reports when the wall clock was set, and when the machine was suspended, in no loop yet.
     ///
     ///     let source = try RunLoop.Source.clockChanges { change in
     ///         if let step = change.wallClockStep { print("the wall clock was set by \(step)") }
@@ -42,7 +42,7 @@ extension RunLoop.Source {
     ///     }
     ///     try loop.add(source, forMode: .common)
     ///
-    /// Nothing is polled, and the loop sleeps until the kernel reports something. Changes from now on are told; those that come
+    /// Nothing is polled, and the loop sleeps until the kernel reports something. Changes from now on are reported; those that come
     /// while the source is in no mode that runs are added up, and a wall clock that was set forth and back is nothing. They are
     /// exact to the time between two readings of clocks, usually less than a microsecond.
     ///

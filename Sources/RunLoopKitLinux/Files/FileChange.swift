@@ -22,7 +22,7 @@ extension RunLoop {
             case created
             /// It is not there any more: removed, moved elsewhere, or unmounted. Entries come before their directory.
             case removed
-            /// It had another path before. What was in a directory has moved along, and is not told. What was read under the former path
+            /// It had another path before. What was in a directory has moved along, and is not reported. What was read under the former path
             /// is better read again, since another file may have had that path by then.
             case moved(from: String)
             /// It was written to, or truncated: not through a mapping, nor by another name of it in another directory.
@@ -30,9 +30,9 @@ extension RunLoop {
             /// Its permissions, owner, times, extended attributes or number of links have changed.
             case attributesChanged
             /// The kernel has dropped notifications (fs.inotify.max_queued_events). Everything was looked at again, and the changes that
-            /// were found follow; of a file that has changed it is told only that it was modified. The path is that of the source.
+            /// were found follow; a file that has changed is reported as modified, without details. The path is that of the source.
             case overflow
-            /// It could not be watched or looked at. `accessDenied`, `tooManyWatches`: nothing in it is told until it changes itself.
+            /// It could not be watched or looked at. `accessDenied`, `tooManyWatches`: nothing in it is reported until it changes itself.
             /// `tooManyDescriptors`: it is tried again with the next change of any path. `outOfMemory` with the path of the source: what
             /// is known has to be read again.
             case failed(RunLoop.Error)
@@ -66,7 +66,7 @@ extension RunLoop {
     /// `for try await changes in loop.changes(of: "Sources", .tree, settle: .milliseconds(100)) { … }`.
     ///
     /// The path is watched from the first call of `next()` to the end of the iteration, and the mode is not empty for as long. What
-    /// happens while the consumer is busy is told by the next element. Otherwise as a source that watches the path, and as
+    /// happens while the consumer is busy is reported by the next element. Otherwise as a source that watches the path, and as
     /// `readiness(of:for:inMode:)`. Any thread, any task.
     ///
     /// - Returns: a sequence that throws the errors of making a source for the path, and of adding it.
@@ -87,9 +87,9 @@ extension RunLoop.Source {
     ///     try loop.add(source, forMode: .common)
     ///
     /// The path need not exist. The source follows the path and not the file: if an editor replaces the file, or a log is rotated,
-    /// the new one is watched. What it tells is the difference between what was there when it looked last and what is there now. So
+    /// the new one is watched. It reports the difference between what was there at its last look and what is there now. So
     /// the changes, applied in order, always lead to what is on the disk once that is quiet. Something that came and went in between
-    /// may not be told, and something may be told as created twice.
+    /// may not be reported, and something may be reported as created twice.
     ///
     /// It has no descriptor of its own: the sources that a thread makes share an inotify instance, however many there are. Of the kernel's
     /// watches it uses one for each directory, those on the way to the path included. Memory and the time to make it are O(entries).
@@ -99,7 +99,7 @@ extension RunLoop.Source {
     ///   - scope: what of the path is watched. Links inside a tree are never followed.
     ///   - followsLink: if the path is a symbolic link, watches its target, and notices if any link on the way is changed.
     ///     Otherwise the link itself is watched.
-    ///   - settle: changes are told together, once nothing has happened for so long, or ten times as long after the first.
+    ///   - settle: changes are reported together, once nothing has happened for so long, or ten times as long after the first.
     ///   - perform: called on the loop's thread, in the source's modes, with at least one change. Changes wait meanwhile.
     /// - Throws: `tooManyDescriptors`, which may mean the user's inotify instances; `tooManyWatches`; `accessDenied` if the path can't be
     ///   read, or the directory in which it is or will be; `invalid` for no path, a NUL in it, or a negative time.

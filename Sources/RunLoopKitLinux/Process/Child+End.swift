@@ -66,7 +66,7 @@ extension RunLoop.Shutdown {
             do throws(RunLoop.Error) {
                 try source.endChild(by: steps, ofGroup: ofGroup)
             } catch {
-                // No end is to be expected of what was not told to end.
+                // A process that was not asked to end can't be expected to.
                 if error != .noSuchProcess { return }
             }
             RunLoop.current.run(until: { end.outcome != nil }, deadline: nil)

@@ -65,7 +65,7 @@ extension RunLoop {
             return Reader(InputOfDescriptor(loop, socket.number, mode, bufferSize: bufferSize, socket: socket))
         }
 
-        /// Ends the connection in order: waits until all output was sent, tells the peer that there is no more, and ends it. Input
+        /// Ends the connection in order: waits until all output was sent, signals the end to the peer, and ends it. Input
         /// that nobody has read is dropped. A task that waits for input gets the end of it. If the task is cancelled while it
         /// waits, the connection is aborted. A second call has no effect.
         ///

@@ -31,7 +31,7 @@ extension RunLoop {
             let kind: Kind
 
             /// An address of this machine: "127.0.0.1" for its own programs, "::1", "fe80::1%eth0", "0.0.0.0" for all of IPv4, "::"
-            /// for all of IPv6 and IPv4. Port 0: the kernel chooses one, which `port` tells. To connect to, a name, too.
+            /// for all of IPv6 and IPv4. Port 0: the kernel chooses one, which `port` gives. To connect to, a name, too.
             public static func tcp(_ address: String = "127.0.0.1", port: UInt16) -> Address {
                 Address(kind: .tcp(address, port: port))
             }
@@ -59,7 +59,7 @@ extension RunLoop {
         ///   - backlog: how many connections may wait in the kernel's queue; `nil` is as many as the system allows.
         ///   - loop: on whose thread connections are accepted, read and written.
         ///   - options: the limits of each connection, and its mode.
-        ///   - refusalText: what a connection is told for which there is no descriptor, before it is closed. `nil`: it waits.
+        ///   - refusalText: what is sent to a connection for which there is no descriptor, before it is closed. `nil`: it waits.
         ///   - mode: in which mode connections are accepted, or in all common ones.
         ///   - onResourceShortage: called on the loop's thread when descriptors or memory have run out, once, with `tooManyDescriptors` or
         ///     `outOfMemory`; and with `nil` when a connection was accepted again.

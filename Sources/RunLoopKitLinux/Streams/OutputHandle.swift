@@ -26,7 +26,7 @@ struct OutputHandle: Sendable {
     let source: RunLoop.Source
     private var core: OpaquePointer { source.core }
 
-    /// - Parameter queue: is told when all output that has waited was sent, or can't be, and that the loop has ended.
+    /// - Parameter queue: is notified when all output that has waited was sent, or can't be, and that the loop has ended.
     init(
         _ descriptor: CInt, of loop: RunLoop, limit: Int, owns: Bool, resets: Bool, _ queue: OutputQueue
     ) throws(RunLoop.Error) {

@@ -117,7 +117,7 @@ final class OutputQueue: Sendable {
     /// How many bytes were accepted so far.
     var accepted: Int64 { withState { $0.accepted } ?? 0 }
 
-    /// Finishes the output if it is the ticket's turn, once: who comes later is told the same, even if the owner has ended it since.
+    /// Finishes the output if it is the ticket's turn, once: later calls get the same result, even if the owner has ended it since.
     func attemptFinish(_ ticket: Ticket, _ body: () -> OutputHandle.Result) -> Attempt {
         if withState({ $0.isFinished }) == true { return .taken(0) }
         let attempt = attempt(.first(ticket), body)

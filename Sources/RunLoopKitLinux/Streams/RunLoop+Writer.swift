@@ -9,7 +9,7 @@ extension RunLoop {
     ///     try await writer.finish()
     ///
     /// What the kernel does not take at once waits in a buffer with a limit, which the loop's thread sends when the descriptor is
-    /// writable. Who writes more waits (`write`) or is told that the buffer is full (`enqueue`), so a slow reader costs bounded
+    /// writable. A caller that writes more waits (`write`) or learns that the buffer is full (`enqueue`), so a slow reader costs bounded
     /// memory. The loop watches the descriptor only while output waits.
     ///
     /// Any thread and any number of tasks may write: the bytes of one call are never mixed with another's, and those of a task that
@@ -22,7 +22,7 @@ extension RunLoop {
     /// sent: `flush()` waits for that. A forked child sends none of its parent's.
     ///
     /// Each call throws the error of the descriptor once there was one: `brokenPipe` and `connectionReset` if nobody reads any
-    /// more, `noSpaceLeft` if the disk of a file is full, and others. There is no SIGPIPE: sockets are told not to raise it, and around a write to a pipe the signal is blocked
+    /// more, `noSpaceLeft` if the disk of a file is full, and others. There is no SIGPIPE: sockets are asked not to raise it, and around a write to a pipe the signal is blocked
     /// in the calling thread and taken back. `loopFinished` after the end of the loop's thread; `invalid` after `invalidate()`;
     /// `inheritedAcrossFork`.
     public final class Writer: Sendable {

@@ -126,7 +126,7 @@ private final class Pair: Sendable {
         await #expect(throws: RunLoop.ChannelError.dropped) { try await waiting.value }
     }
 
-    @Test("The end of one side answers the requests of the other, which is told once, after what was sent")
+    @Test("The end of one side answers the requests of the other, which is reported once, after what was sent")
     func ends() async throws {
         let kept = Kept()
         let trace = Trace()

@@ -44,7 +44,7 @@ private let localhost: String = {
         }
     }
 
-    @Test("Who refuses, and a name that is not found, is told in words")
+    @Test("Who refuses, and a name that is not found, is reported in words")
     func failures() async throws {
         let thread = try RunLoop.Thread()
         let port = try unusedPort()

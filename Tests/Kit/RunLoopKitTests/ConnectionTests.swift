@@ -161,7 +161,7 @@ import Testing
         #expect(try RunLoop.Listener.takeInheritedSockets().isEmpty)
     }
 
-    @Test("A connection ends when it has been idle for the limit, not before, and everybody who waits is told")
+    @Test("A connection ends when it has been idle for the limit, not before, and every wait ends")
     func idle() async throws {
         let (one, other) = try makeSocketPair()
         let outcome = Guarded<RunLoop.Error?>(nil)
@@ -191,7 +191,7 @@ import Testing
         close(other)
     }
 
-    @Test("Input counts as well, and a task that waits for it is told of the idle limit")
+    @Test("Input counts as well, and a task that waits for it gets the error of the idle limit")
     func idleReader() async throws {
         let (one, other) = try makeSocketPair()
         let (bytes, outcome) = (Count(), Guarded<RunLoop.Error?>(nil))
@@ -333,7 +333,7 @@ import Testing
         close(other)
     }
 
-    @Test("A counter tells the sum of what was added")
+    @Test("A counter reports the sum of what was added")
     func counter() async throws {
         let thread = try RunLoop.Thread()
         let sum = Guarded<UInt64>(0)

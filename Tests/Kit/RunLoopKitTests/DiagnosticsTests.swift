@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test("R150 What a task adds to a main loop that nobody runs is told")
+    @Test("R150 What a task adds to a main loop that nobody runs is reported")
     func mainLoopOfAsyncMain() async {
         await #expect(processExitsWith: .success) {
             let standardError = try StandardError()
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("R150 What a task adds to the loop of a thread of the pool is told")
+    @Test("R150 What a task adds to the loop of a thread of the pool is reported")
     func poolThread() async {
         await #expect(processExitsWith: .success) {
             let standardError = try StandardError()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("R150 A loop that runs within the second, and an item that is gone by then, are not told")
+    @Test("R150 A loop that runs within the second, and an item that is gone by then, are not reported")
     func hasRun() async throws {
         await #expect(processExitsWith: .success) {
             let source = RunLoop.Source {}

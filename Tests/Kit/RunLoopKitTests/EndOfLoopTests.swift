@@ -123,7 +123,7 @@ import Testing
         #expect(poll(&waited, 1, 120_000) == 1 && waited.revents & Int16(POLLERR) != 0)
     }
 
-    @Test("A reader of a pipe, and one of a file, tells the end of the loop; a cancelled one does not")
+    @Test("A reader of a pipe, and one of a file, reports the end of the loop; a cancelled one does not")
     func reader() async throws {
         let (input, output) = try makePipe()
         defer {
@@ -148,7 +148,7 @@ import Testing
         await #expect(throws: RunLoop.Error.loopFinished) { try await reading.value }
     }
 
-    @Test("A channel tells its end, once: its own, the loop's, or that the other end has gone")
+    @Test("A channel reports its end, once: its own, the loop's, or that the other end has gone")
     func channel() async throws {
         for way in ["loop", "own", "other"] {
             let (first, second) = try makeSockets(SOCK_SEQPACKET)
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test(
-        "What a source tells as a sequence ends with the loop, and with its task",
+        "What a source reports as a sequence ends with the loop, and with its task",
         arguments: ["signals", "ticks", "changes", "clock changes"])
     func sequences(kind: String) async throws {
         for waits in [true, false] {

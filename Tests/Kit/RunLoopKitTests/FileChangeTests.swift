@@ -24,7 +24,7 @@ private final class Folder: Sendable {
 }
 
 @Suite struct FileChangeTests {
-    @Test("A source is told what happens to its file, by its name")
+    @Test("A source reports what happens to its file, by its name")
     func file() async throws {
         let folder = try Folder()
         try await withRunLoopThread {

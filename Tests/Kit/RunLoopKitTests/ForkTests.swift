@@ -206,7 +206,7 @@ extension Trait where Self == ConditionTrait {
 /// Objects of a descriptor, which other threads use at the time of the fork.
 @Suite struct ForkedStreamTests {
     @Test(
-        "R123 A forked child finds no lock of a writer held, and is told that it is inherited",
+        "R123 A forked child finds no lock of a writer held, and gets the error that it is inherited",
         .exceptWithThreadSanitizer)
     func writer() async {
         await #expect(processExitsWith: .success) {

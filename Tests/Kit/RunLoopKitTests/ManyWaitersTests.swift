@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(
-        "n tasks that wait to write cost n, not n², to be served, cancelled or told of the end", arguments: End.allCases
+        "n tasks that wait to write cost n, not n², to be served, cancelled or ended", arguments: End.allCases
     )
     private func writers(_ end: End) async throws {
         try await expectGrowth { count in

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("R151 A pass tells that it served nothing, was stopped, had nothing to wait for, or served a timer")
+    @Test("R151 A pass reports that it served nothing, was stopped, had nothing to wait for, or served a timer")
     func results() async throws {
         try await withRunLoopThread {
             let loop = RunLoop.current

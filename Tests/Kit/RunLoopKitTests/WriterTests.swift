@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "A slow reader holds a task back at the limit, and a cancelled write tells how much was accepted, which is sent"
+        "A slow reader holds a task back at the limit, and a cancelled write reports how much was accepted, which is sent"
     )
     func slowReader() async throws {
         let thread = try RunLoop.Thread()
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test("A flush waits for what was written before it, though the loop is about to tell that earlier output was sent")
+    @Test("A flush waits for what was written before it, though the loop is about to report that earlier output was sent")
     func flushAgain() async throws {
         let thread = try RunLoop.Thread()
         let (output, reader) = try makeSocketPair()

@@ -244,7 +244,7 @@ final class TwoHostsTests: XCTestCase {
         }
     }
 
-    // R36 a stop ends the run that the hosts share, and each is told
+    // R36 a stop ends the run that the hosts share, and each is notified
     func testStop() throws {
         try MainActor.assumeIsolated {
             var ends: [String] = []

@@ -61,7 +61,7 @@ final class Window {
                 show("task", "\(count) steps of a task on the main actor")
             }
         }
-        // A task on another thread, which comes here to tell.
+        // A task on another thread, which reports here.
         Task.detached {
             for count in 1... {
                 try await Task.sleep(for: .milliseconds(200))

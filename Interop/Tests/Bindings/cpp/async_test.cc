@@ -204,7 +204,7 @@ TEST("connections are accepted and made, and lines go there and back") {
     EXPECT_STRING(thrown(nowhere()), "2 connect; /no/such/path: No such file or directory: No such file or directory");
 }
 
-TEST("a reader that waits too long is told so, and a line that is too long; a task that is destroyed pauses it") {
+TEST("a reader that waits too long gets an error, and a line that is too long; a task that is destroyed pauses it") {
     pair sockets;
     reader idle(sockets.ours.get(), {.limit = 16, .idle = 20ms});
     const auto line = [](reader &it) -> task<std::optional<std::string>> { co_return co_await it.line(); };

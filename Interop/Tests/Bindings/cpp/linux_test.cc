@@ -46,7 +46,7 @@ TEST("a signal's closure gets what arrived, and its end gives the signal back") 
     EXPECT(error_of([] { signal_source source(SIGKILL, [] {}); }).find("22 runloop_signal_create") == 0);
 }
 
-TEST("a child has the pipes, directory and environment that its options say, and its end is told") {
+TEST("a child has the pipes, directory and environment that its options say, and its end is reported") {
     descriptor out;
     child_options options{{"sh", "-c", "echo $WORD; pwd; exit 3"}};
     options.environment = {{"WORD=hello"}};
@@ -163,7 +163,7 @@ TEST("a child is signalled, and ended politely; detached, it is reaped by its lo
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
 }
 
-TEST("a watch tells its changes") {
+TEST("a watch reports its changes") {
     char path[] = "/tmp/runloop-cpp-XXXXXX";
     REQUIRE(mkdtemp(path));
     const std::string file = std::string(path) + "/file";
@@ -214,7 +214,7 @@ TEST("an input of lines gets lines, and an input ends its own descriptor only if
     EXPECT(broken && is_open(broken.get()));
 }
 
-TEST("output that has waited is told when it was sent, and what can't be sent is an error") {
+TEST("output that has waited is reported when it was sent, and what can't be sent is an error") {
     pair sockets;
     int drained = -1;
     output out(std::move(sockets.ours), {1 << 20}, [&](output_ref it, int error) {

@@ -25,7 +25,7 @@ class event {
 
 static task<int> at_once(int value) { co_return value; }
 
-TEST("the first that is done counts, and the others are ended before it is told") {
+TEST("the first that is done counts, and the others are ended before it is reported") {
     const auto body = []() -> task<> {
         const auto first = co_await when_any(later(1h, 1), later(1ms, 2), sleeping(1h));
         EXPECT_EQ(counted::alive, 0);

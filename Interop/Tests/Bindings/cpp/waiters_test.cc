@@ -93,7 +93,7 @@ TEST("a writer that is ended in its turn leaves it to the next, and one that wai
     EXPECT(drain.text.size() < much.size() && drain.text.substr(drain.text.size() - 5) == "alast");
 }
 
-TEST("an error is told to each writer that waits") {
+TEST("an error is reported to each writer that waits") {
     pair sockets;
     writer out(std::move(sockets.ours), {.limit = 1000});
     std::string trace;
@@ -186,7 +186,7 @@ TEST("acceptors that wait have a connection each, and hear all of them when the 
     EXPECT_STRING(trace, "one two three22 four22 ");
 }
 
-TEST("all that wait for the end of a process are told, in their order, and one that is ended is not") {
+TEST("all that wait for the end of a process are resumed, in their order, and one that is ended is not") {
     descriptor to;
     child_options options{{"cat"}};
     options.descriptors = {child_descriptor::input_pipe(0, to)};
@@ -238,7 +238,7 @@ TEST("a second coroutine that awaits the same sleep, connection or task is refus
     EXPECT_STRING(trace, "again16 body again16 empty22 ");
 }
 
-TEST("what memory did not suffice for is told to one coroutine, and the others wait on") {
+TEST("what memory did not suffice for is reported to one coroutine, and the others wait on") {
     std::string trace;
     signalled_source nothing([] {});
     detail::arrivals<int> arrivals(nothing, common_modes);

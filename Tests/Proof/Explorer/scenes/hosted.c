@@ -96,7 +96,7 @@ static void signal_chain(void) {
     runloop_source_signal(chain[0]);
     runloop_wake_up(loop);
 }
-SCENE(hosted_work_left, "what is left when the host's time is up is told", .threads = {host_chain, signal_chain});
+SCENE(hosted_work_left, "what is left when the host's time is up is reported", .threads = {host_chain, signal_chain});
 SCENE(hosted_work_left_by_edges, "also by an edge", .threads = {host_chain, signal_chain}, BY_EDGES);
 
 static void stop_latched(void) {
@@ -165,7 +165,7 @@ static void post_inside(void) {
     await(0);
     runloop_post(loop, MODE, perform_inside, NULL, NULL);
 }
-SCENE(modal_post, "a host that runs its loop in a call-out is told of what comes then",
+SCENE(modal_post, "a host that runs its loop in a call-out is woken for what comes then",
       .threads = {host_with_modal_task, post_inside});
 SCENE(modal_post_by_edges, "also by edges", .threads = {host_with_modal_task, post_inside}, BY_EDGES);
 

@@ -146,7 +146,7 @@ Change = collections.namedtuple("Change", "kind path former error is_directory")
 
 class Changes(Arrivals):
     """The changes of a path, which need not exist yet, from the creation on: `async for changes in Changes(path)`, each a list of at least one.
-    With `settle` they are told together once nothing was noticed for so long."""
+    With `settle` they are reported together once nothing was noticed for so long."""
 
     def __init__(self, path, scope=Scope.FILE, *, follows_link=False, settle=0):
         super().__init__()

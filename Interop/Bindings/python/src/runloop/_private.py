@@ -1,4 +1,4 @@
-"""What runloop.aio needs to know of asyncio and asyncio tells nobody: whether it has anything to do. Every private name of asyncio that the package
+"""What runloop.aio needs to know of asyncio, which has no public function for it: whether it has anything to do. Every private name of asyncio that the package
 uses is here, and is tried when runloop.aio is imported: an event loop that looked in the wrong place would sleep through its callbacks."""
 
 import asyncio

@@ -31,7 +31,7 @@ _private.check()
 class _Selector(_epoll.Selector):
     """asyncio's selector, beside whose descriptors a hosted run of the mode sleeps.
 
-    Nobody can tell one run that lasts from a run for each wait, as long as there are no observers and the thread makes no use of
+    A run that lasts looks like a run for each wait, as long as there are no observers and the thread makes no use of
     the run loop: then the run rests, and a wait costs what it costs asyncio. Before such a use (see Runs.awake) the run ends, and
     the next wait begins another one. In a mode with observers each wait is a run of its own."""
 
@@ -152,7 +152,7 @@ class _Selector(_epoll.Selector):
         return result
 
     def _tell(self, error):
-        """As asyncio tells what its own callbacks raise."""
+        """As asyncio reports what its own callbacks raise."""
         if isinstance(error, (SystemExit, KeyboardInterrupt)):
             raise error
         message = "an exception in a callback of the run loop"

@@ -121,7 +121,7 @@ class Child(Object):
             try:
                 self.end_by()
             except ProcessLookupError:
-                pass  # Its end is about to be told.
+                pass  # Its end is about to be reported.
             await self.wait()
 
     def _exited(self, exit):

@@ -21,7 +21,7 @@ use std::task::{Context, Poll, Waker};
 /// - **A future that is dropped** waits no more. **This value**, when it is dropped, leaves the loop first, and then closes the descriptor.
 ///   What waits borrows it, so it is never dropped before that.
 /// - **The descriptor** stays open as long as this value; so it belongs to it, or is a `BorrowedFd<'static>`. If its number is closed elsewhere all the
-///   same, the kernel tells nobody, and nobody hears of it. It should be non-blocking: a condition that held may hold no more.
+///   same, the kernel does not report it, and nothing is woken. It should be non-blocking: a condition that held may hold no more.
 /// - **A run** does not finish while it is there and has been waited for, as with any other source.
 ///
 /// ```
@@ -81,20 +81,20 @@ struct Entry {
     number: u64,
     wanted: Readiness,
     waker: Waker,
-    /// What held when it was told.
+    /// What held when it was woken.
     ready: Option<Readiness>,
 }
 
 impl Waits {
-    /// What those who were not told want.
+    /// What the waits that were not woken want.
     fn wanted(&self) -> Readiness {
         let entries = self.entries.borrow();
         let waiting = entries.iter().filter(|entry| entry.ready.is_none());
         waiting.fold(Readiness::NONE, |all, entry| all | entry.wanted)
     }
 
-    /// Tells those whom it concerns: whether there was one.
-    fn tell(&self, ready: Readiness) -> bool {
+    /// Wakes the waits that it concerns: whether there was one.
+    fn wake(&self, ready: Readiness) -> bool {
         let always = Readiness::ERROR | Readiness::HANG_UP;
         let mut wakers = Vec::new();
         for entry in self.entries.borrow_mut().iter_mut() {
@@ -113,12 +113,12 @@ impl<T: AsFd + 'static> AsyncFd<T> {
     /// Takes what has the descriptor, which remains in it. The first wait adds it to the loop. Fails with ENOMEM.
     pub fn new(io: T) -> Result<AsyncFd<T>> {
         let waits = Rc::<Waits>::default();
-        let told = waits.clone();
+        let woken = waits.clone();
         let source = DescriptorSource::new(io, Readiness::READABLE, move |source, ready| {
-            // Who was told has its turn before the descriptor's next one, and mostly waits again. So only what holds when nobody wants it
+            // A wait that was woken has its turn before the descriptor's next one, and mostly waits again. So only what holds when nobody wants it
             // is given up. A failure leaves the conditions, and is tried again in the next turn.
-            if !told.tell(ready) {
-                let _ = source.set_readiness(told.wanted());
+            if !woken.wake(ready) {
+                let _ = source.set_readiness(woken.wanted());
             }
         })?;
         Ok(AsyncFd { source, waits, is_added: Cell::new(false) })
@@ -201,10 +201,10 @@ impl<T: AsFd + 'static> Future for Wait<'_, T> {
             let place = entries.iter().position(|entry| entry.number == number);
             let place = place.expect("a future that waits has its entry");
             if let Some(ready) = entries[place].ready {
-                let told = entries.remove(place);
+                let wait = entries.remove(place);
                 self.number = None;
                 drop(entries);
-                drop(told); // With its waker, which is anybody's code.
+                drop(wait); // With its waker, which is anybody's code.
                 return Poll::Ready(Ok(ready));
             }
             let former = std::mem::replace(&mut entries[place].waker, waker);

@@ -174,7 +174,7 @@ impl<T: AsFd + 'static> DescriptorSource<T> {
     fn resume(&self) {
         if self.shared().is_paused.take() && self.is_valid() {
             if let Err(error) = self.set_readiness(self.readiness()) {
-                // Nobody would ever call it again: that is told as a panic of the closure's.
+                // Nobody would ever call it again: that is reported as a panic of the closure's.
                 border::call_out(|| panic!("{}", error));
             }
         }

@@ -70,7 +70,7 @@ impl RunLoop {
 
     /// Has `future` polled by this loop, in the common modes, until it is ready, or the loop ends, which drops it.
     ///
-    /// Fails with ESHUTDOWN, and with ENOMEM. A waker that memory does not suffice for has nobody to tell: it ends the process, as an allocation
+    /// Fails with ESHUTDOWN, and with ENOMEM. A waker has no way to report that memory has run out: it ends the process, as an allocation
     /// of Rust's does.
     ///
     /// # Panics

@@ -73,7 +73,7 @@ impl RunLoop {
         // SAFETY: the result is NULL or the thread's loop.
         match unsafe { Handle::retained(sys::runloop_current()) } {
             Some(handle) => Ok(RunLoop { handle, thread: PhantomData }),
-            // SAFETY: a run in the pseudo-mode does nothing, but tells why there is no loop.
+            // SAFETY: a run in the pseudo-mode does nothing but report why there is no loop.
             None => match unsafe { sys::runloop_run_in_mode(Mode::COMMON.as_ptr(), 0, false) } {
                 code if code < 0 => Err(Error::from_code(WHAT, code)),
                 _ => Err(Error::new(WHAT, std::io::ErrorKind::OutOfMemory.into())),

@@ -23,7 +23,7 @@ fn turn(run_loop: &RunLoop) -> RunResult {
     run_loop.run_for(Mode::DEFAULT, Duration::from_millis(5)).unwrap()
 }
 
-/// Has a task wait, which notes that it was told.
+/// Has a task wait, which notes that it was woken.
 fn note(
     run_loop: &RunLoop,
     io: &Rc<AsyncFd<UnixStream>>,
@@ -121,7 +121,7 @@ fn an_end_is_told_whatever_is_waited_for_and_again() {
     });
 }
 
-/// A waker that is told how often it was called.
+/// A waker that counts its calls.
 #[derive(Default)]
 struct Count(std::sync::atomic::AtomicU32);
 

@@ -262,8 +262,8 @@ fn changes_are_kept_while_nobody_waits() {
             assert_eq!((change.kind, change.path), (ChangeKind::Created, path.join("first")));
             std::fs::rename(path.join("first"), path.join("second"))?;
             loop {
-                let told = changes.next().await?;
-                if let Some(moved) = told.iter().find(|change| change.kind == ChangeKind::Moved) {
+                let found = changes.next().await?;
+                if let Some(moved) = found.iter().find(|change| change.kind == ChangeKind::Moved) {
                     assert_eq!(moved.from.as_deref(), Some(path.join("first").as_path()));
                     break;
                 }

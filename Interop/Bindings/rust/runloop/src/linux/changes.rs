@@ -28,12 +28,12 @@ pub struct ChangesConfig {
     pub scope: Scope,
     /// Follows a symbolic link to its target.
     pub follows_link: bool,
-    /// Changes are told together once nothing was noticed for so long. Zero: as they are noticed.
+    /// Changes are reported together once nothing was noticed for so long. Zero: as they are noticed.
     pub settle: Duration,
 }
 
 impl ChangesConfig {
-    /// For one scope; links aren't followed, and changes are told as they are noticed.
+    /// For one scope; links aren't followed, and changes are reported as they are noticed.
     pub fn new(scope: Scope) -> ChangesConfig {
         ChangesConfig { scope, follows_link: false, settle: Duration::ZERO }
     }

@@ -19,6 +19,6 @@ pub trait AsyncWrite {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
     /// Until nothing waits.
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>>;
-    /// Until all was sent, and the peer has been told that there is no more.
+    /// Until all was sent, and the end was signalled to the peer.
     fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 }
