@@ -480,9 +480,13 @@ bench-pictures: ## The results of make bench and make growth as pictures in docs
 growth: ## How the cost of each operation grows from 1 to 1,000,000 items: instructions and time
 	@Benchmarks/bench --workloads growth
 
+bench-swift: ## Swift servers, timeouts, posts, children beside SwiftNIO (REPS=5 PEER_SOURCES=FOLDER); PUBLISH=1 writes docs/bench/swift.md
+	@Benchmarks/swift/measure $(REPS) $(if $(PUBLISH),--publish)
+
 bench-smoke: ## Runs each benchmark briefly, to check that all still work
 	@Benchmarks/bench --smoke
 	@Benchmarks/linux/measure --smoke
+	@Benchmarks/swift/measure --smoke
 
 bench-tasks: ## Swift concurrency on RunLoopKitSingleThread and on the runtime's executors, a table (REPS=7)
 	@Benchmarks/tasks/measure $(REPS)
