@@ -2,7 +2,8 @@
 
 import PackageDescription
 
-// What of the benchmarks is Swift, as archives that the driver links with a harness in C. Built by SwiftPM, as a client's program is.
+// The Swift of the benchmarks, as archives that the driver links with a harness in C, and a program whose instructions are counted. Built by
+// SwiftPM, as a client's program is.
 let package = Package(
     name: "Benchmarks",
     products: [
@@ -26,6 +27,15 @@ let package = Package(
             path: "servers",
             sources: ["ours.swift"],
             swiftSettings: [.swiftLanguageMode(.v5)]
+        ),
+        .executableTarget(
+            name: "counted",
+            dependencies: [
+                .product(name: "RunLoopKit", package: "RunLoopKit"),
+                .product(name: "RunLoopKitLinux", package: "RunLoopKit"),
+                .product(name: "RunLoopKitMainActor", package: "RunLoopKit"),
+            ],
+            path: "counted"
         ),
     ]
 )

@@ -110,13 +110,21 @@ def is_older(made, sources):
 
 
 @functools.cache
-def swift_archive(product):
-    """A product of Benchmarks/Package.swift, with the overlay and the core in it: as SwiftPM builds a client's program for a release."""
+def swift_product(product):
+    """Builds a product of Benchmarks/Package.swift, with the overlay and the core in it, as SwiftPM builds a client's program for a release. The folder."""
     toolchain()
     command = ["swift", "build", "--package-path", HERE, "--scratch-path", OUT / "swift", "-c", "release", "-debug-info-format", "none",
                "-j", str(os.cpu_count())]
     succeed([*command, "--product", product])
-    return Path(succeed([*command, "--show-bin-path"]).strip()) / f"lib{product}.a"
+    return Path(succeed([*command, "--show-bin-path"]).strip())
+
+
+def swift_archive(product):
+    return swift_product(product) / f"lib{product}.a"
+
+
+def swift_program(product):
+    return swift_product(product) / product
 
 
 def swift_flags(product):

@@ -12,6 +12,8 @@ internal import RunLoopKit
     enum Outcome {
         /// So many.
         case bytes(Int)
+        /// Other descriptors have had their turn.
+        case turn
         case end
         case cancelled
         case failure(RunLoop.Error)
@@ -71,7 +73,10 @@ internal import RunLoopKit
     /// What was read last.
     private var held = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
     /// Of the last wait.
-    private var outcome = Outcome.end
+    private(set) var outcome = Outcome.end
+    /// The next wait lets everything that is ready have its turn, if it begins on the loop's thread: the source goes to the end of the line, and
+    /// the wait ends when its turn has come. What was read stays.
+    var waitsForTurn = false
     /// The loop is called under this lock; the loop never takes it while it holds a lock of its own.
     private let state = Guarded(State())
 
@@ -113,15 +118,14 @@ internal import RunLoopKit
     //===-- waiting --------------------------------------------------------------------------------------------------===//
 
     /// Waits until something has been read. One wait at a time.
-    func wait(isolation actor: isolated (any Actor)?) async -> Outcome {
+    func wait(isolation actor: isolated (any Actor)?) async {
         await withTaskCancellationHandler(
             operation: {
                 unsafe await withUnsafeContinuation(isolation: actor) { (waiter: Waiter) in
                     unsafe waiter.resumes(on: actor)
-                    unsafe begin(waiter)
+                    if waitsForTurn { unsafe beginTurn(waiter) } else { unsafe begin(waiter) }
                 }
             }, onCancel: { finish(.cancelled, ifAwaited: true) }, isolation: actor)
-        return outcome
     }
 
     private func begin(_ waiter: Waiter) {
@@ -146,19 +150,15 @@ internal import RunLoopKit
         unsafe waiter.resume()
     }
 
-    /// Lets everything that is ready now have its turn, if the calling task is on the loop's thread: the source goes to the end of the line, and
-    /// this returns when its turn has come. What was read stays.
-    func yield(isolation actor: isolated (any Actor)?) async {
-        if !loop.isCurrent { return }
-        unsafe await withUnsafeContinuation(isolation: actor) { (waiter: Waiter) in
-            unsafe waiter.resumes(on: actor)
-            let source: RunLoop.Source? = state.withLock { state in
-                guard state.verdict == nil, let source = state.source else { return nil }
-                state.yielding = unsafe waiter
-                return source
-            }
-            if let source { source.signal() } else { unsafe waiter.resume() }
+    private func beginTurn(_ waiter: Waiter) {
+        waitsForTurn = false
+        outcome = .turn
+        let source: RunLoop.Source? = state.withLock { state in
+            guard loop.isCurrent, state.verdict == nil, let source = state.source else { return nil }
+            state.yielding = unsafe waiter
+            return source
         }
+        if let source { source.signal() } else { unsafe waiter.resume() }
     }
 
     //===-- on the loop's thread -------------------------------------------------------------------------------------===//

@@ -74,23 +74,38 @@ extension RunLoop {
             defer { limits?.endLine() }
             while true {
                 if let line = try knownLine(limit: limit) { return line }
-                if linesOfTurn >= Self.turn {
-                    linesOfTurn = 0
-                    await reader?.yield(isolation: actor)
-                    continue
-                }
-                if unsafe !rest.isEmpty { unsafe begun += rest }
-                if !begun.isEmpty { limits?.beginLine() }
-                switch try await takeForLine(beginReading().wait(isolation: actor)) {
+                try await beginLine().wait(isolation: actor)
+                switch try takeForLine() {
                 case .filled: continue
                 case .cancelled: return nil
-                case .end:
-                    if begun.isEmpty { return nil }
-                    if begun.count > limit { throw RunLoop.Error.lineTooLong }
-                    defer { begun = [] }
-                    return String(decoding: begun, as: UTF8.self)
+                case .end: return try lastLine(limit: limit)
                 }
             }
+        }
+
+        // What `line` does between its waits are calls, since the frame of an asynchronous function has room for all that is written out in it,
+        // and each connection that waits for a line keeps one.
+
+        /// What is there is the beginning of a line, or there are more lines after those of a turn.
+        @inline(never)
+        private func beginLine() throws(RunLoop.Error) -> DescriptorReader {
+            if let reader, linesOfTurn >= Self.turn {
+                linesOfTurn = 0
+                reader.waitsForTurn = true
+                return reader
+            }
+            if unsafe !rest.isEmpty { unsafe begun += rest }
+            if !begun.isEmpty { limits?.beginLine() }
+            return try beginReading()
+        }
+
+        /// The text after the last line feed, if there is some.
+        @inline(never)
+        private func lastLine(limit: Int) throws(RunLoop.Error) -> String? {
+            if begun.isEmpty { return nil }
+            if begun.count > limit { throw .lineTooLong }
+            defer { begun = [] }
+            return String(decoding: begun, as: UTF8.self)
         }
 
         /// The next line, if its end has arrived. Throws `lineTooLong`, as soon as that is known. `nil` also if something else is to have its
@@ -148,7 +163,8 @@ extension RunLoop {
                     return true
                 }
                 limits?.beginLine()
-                guard case .filled = try await take(beginReading().wait(isolation: actor)) else { return false }
+                try await beginReading().wait(isolation: actor)
+                guard case .filled = try take() else { return false }
             }
         }
 
@@ -160,7 +176,8 @@ extension RunLoop {
         ) async throws -> [UInt8]? {
             precondition(count > 0, "A chunk has at least one byte.")
             if begun.isEmpty, unsafe rest.isEmpty {
-                guard case .filled = try await take(beginReading().wait(isolation: actor)) else { return nil }
+                try await beginReading().wait(isolation: actor)
+                guard case .filled = try take() else { return nil }
             }
             if begun.isEmpty {
                 defer { unsafe rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count)) }
@@ -172,8 +189,15 @@ extension RunLoop {
 
         /// The next byte.
         public func byte(isolation actor: isolated (any Actor)? = #isolation) async throws -> UInt8? {
+            if let byte = knownByte() { return byte }
+            try await beginReading().wait(isolation: actor)
+            guard case .filled = try take() else { return nil }
+            return knownByte()
+        }
+
+        /// The next byte, if it has been read.
+        func knownByte() -> UInt8? {
             if let byte = begun.popFirst() { return byte }
-            if unsafe rest.isEmpty, case .filled = try await take(beginReading().wait(isolation: actor)) {}
             guard let byte = unsafe rest.first else { return nil }
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
             return byte
@@ -181,28 +205,23 @@ extension RunLoop {
 
         /// The lines from here on, until the end of the input or of the iteration: `line(limit:)`, again and again.
         public func lines(limit: Int = 1_048_576) -> some AsyncSequence<String, any Swift.Error> {
-            PulledSequence(origin: self) { reader, actor in
-                try await reader.line(limit: limit, isolation: actor)
-            }
+            LinesOfReader(reader: self, limit: limit)
         }
 
         /// The chunks from here on: `chunk()`, again and again.
         public var chunks: some AsyncSequence<[UInt8], any Swift.Error> {
-            PulledSequence(origin: self) { reader, actor in
-                try await reader.chunk(isolation: actor)
-            }
+            ChunksOfReader(reader: self)
         }
 
         /// The bytes from here on: `byte()`, again and again.
         public var bytes: some AsyncSequence<UInt8, any Swift.Error> {
-            PulledSequence(origin: self) { reader, actor in
-                try await reader.byte(isolation: actor)
-            }
+            BytesOfReader(reader: self)
         }
 
         /// The next buffer whole, valid until the next call, of a reader that is asked for nothing else.
         nonisolated(nonsending) func buffer() async throws(RunLoop.Error) -> UnsafeRawBufferPointer? {
-            guard case .filled = try await take(beginReading().wait(isolation: #isolation)) else { return nil }
+            try await beginReading().wait(isolation: #isolation)
+            guard case .filled = try take() else { return nil }
             return unsafe rest
         }
 
@@ -226,24 +245,28 @@ extension RunLoop {
             return reader
         }
 
-        /// What a wait has come to.
-        private func take(_ outcome: DescriptorReader.Outcome) throws(RunLoop.Error) -> Refilling {
-            if case .bytes(let count) = outcome, let reader {
+        /// What the wait has come to.
+        private func take() throws(RunLoop.Error) -> Refilling {
+            guard let reader else { return .end }
+            switch reader.outcome {
+            case .bytes(let count):
                 unsafe rest = reader.bytes(count)
                 return .filled
+            case .turn: return .filled
+            case .end, .cancelled, .failure: self.reader = nil
             }
-            reader = nil
-            switch outcome {
+            switch reader.outcome {
             case .failure(let error): throw error
             case .cancelled: return .cancelled
-            case .end, .bytes: return .end
+            case .end, .bytes, .turn: return .end
             }
         }
 
         /// The same of a line, which has begun: the error that the rest was cut off comes after what there is of it.
-        private func takeForLine(_ outcome: DescriptorReader.Outcome) throws(RunLoop.Error) -> Refilling {
+        @inline(never)
+        private func takeForLine() throws(RunLoop.Error) -> Refilling {
             do throws(RunLoop.Error) {
-                return try take(outcome)
+                return try take()
             } catch {
                 if error == .outputCutOff && !begun.isEmpty { return .end }
                 throw error
