@@ -43,12 +43,10 @@ typealias Service = @MainActor @Sendable (RunLoop.Connection) async throws -> Vo
 @MainActor func serve(_ service: @escaping Service, _ client: Client) async throws {
     let listener = try RunLoop.Listener(.tcp(port: 0), on: .main)
     client.start(port: listener.port ?? 0)
-    try await withThrowingDiscardingTaskGroup { group in
-        for try await connection in listener.connections {
-            group.addTask {
-                try? await service(connection)
-                connection.abort()
-            }
+    for try await connection in listener.connections {
+        Task {
+            try? await service(connection)
+            connection.abort()
         }
     }
 }

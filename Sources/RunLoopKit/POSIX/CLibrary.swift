@@ -65,7 +65,7 @@ package func outOfMemory() -> Never {
 ///
 /// Value and lock are one block of memory, at one address. Copies share it.
 @safe package struct Guarded<Value>: @unchecked Sendable {
-    @safe private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+    @safe @usableFromInline final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
         deinit {
             _ = unsafe withUnsafeMutablePointerToElements { unsafe pthread_mutex_destroy($0) }
         }
@@ -73,6 +73,8 @@ package func outOfMemory() -> Never {
 
     @safe @usableFromInline let storage: ManagedBuffer<Value, pthread_mutex_t>
 
+    // Inlined, so that the other modules know the types, and need not ask for their metadata each time.
+    @inlinable
     package init(_ value: sending Value) {
         storage = unsafe Storage.create(minimumCapacity: 1) { _ in value }
         unsafe storage.withUnsafeMutablePointerToElements { lock in
@@ -83,7 +85,6 @@ package func outOfMemory() -> Never {
 
     /// An object that `body` removes should be returned by it, to be freed after the unlock: that may run user code, and the lock is
     /// not recursive.
-    // Inlined, so that the other modules know the type, and need not ask for its metadata each time.
     @inlinable
     package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
         unsafe storage.withUnsafeMutablePointers { value, lock in

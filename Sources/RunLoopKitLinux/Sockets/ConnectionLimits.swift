@@ -11,10 +11,7 @@ final class ConnectionLimits: Sendable {
     private let loop: RunLoop
     private let idle: Int64?
     private let message: Int64?
-    private let timer = Guarded<RunLoop.Timer?>(nil)
-    /// Ends the connection.
-    private let end = Guarded<(@Sendable () -> Void)?>(nil)
-    private let exchange = Guarded(Exchange())
+    private let state = Guarded(State())
     /// Since when a task waits for input, if there is an idle limit; never: none does. 0: there is no reader that could.
     private let waitsSince = Atomic<Int64>(0)
     /// When a line began that is not complete; never: there is none.
@@ -22,8 +19,12 @@ final class ConnectionLimits: Sendable {
     /// How much had arrived when that line was found to be late; never: it was not.
     private let arrivedWithLine = Atomic<Int64>(Nanoseconds.never)
 
-    private struct Exchange {
-        /// When it is over.
+    private struct State {
+        /// Looks for silence.
+        var timer: RunLoop.Timer?
+        /// Ends the connection when a line is late.
+        var end: (@Sendable () -> Void)?
+        /// When the exchange is over.
         var deadline: RunLoop.Instant?
         /// Has this as its deadline, from the first one on.
         var source: RunLoop.Source?
@@ -38,13 +39,15 @@ final class ConnectionLimits: Sendable {
         precondition((self.message ?? 1) > 0, "The limit of a line is greater than zero.")
     }
 
-    /// Begins to look; `end` ends the connection.
+    /// Begins to look.
     func start(
-        _ socket: ConnectedSocket, _ writer: RunLoop.Writer, _ mode: RunLoop.Mode,
-        end: @escaping @Sendable (ConnectedSocket, RunLoop.Writer?) -> Void
+        _ socket: ConnectedSocket, _ writer: RunLoop.Writer, _ mode: RunLoop.Mode
     ) throws(RunLoop.Error) {
-        // The last user of the socket may be freeing it when this is called.
-        self.end.withLock { $0 = { [weak socket, weak writer] in if let socket { end(socket, writer) } } }
+        if message != nil {
+            // The last user of the socket may be freeing it when this is called.
+            let end = { @Sendable [weak socket, weak writer] in if let socket { Self.end(socket, writer) } }
+            state.withLock { $0.end = end }
+        }
         guard let idle else { return }
         let timer = unsafe RunLoop.Timer(
             fireDate: Nanoseconds.fromNow(of: loop.core, idle), interval: idle, tolerance: idle / 8, order: 0
@@ -53,16 +56,21 @@ final class ConnectionLimits: Sendable {
             if let delay = socket.limits.lookForSilence(idle, socket, writer) {
                 timer.reschedule(after: .nanoseconds(delay))
             } else {
-                end(socket, writer)
+                Self.end(socket, writer)
             }
         }
-        self.timer.withLock { $0 = timer }
+        state.withLock { $0.timer = timer }
         try loop.admit(timer, to: mode)
     }
 
+    private static func end(_ socket: ConnectedSocket, _ writer: RunLoop.Writer?) {
+        RunLoop.Connection.end(socket, writer, because: .timedOut)
+    }
+
     func invalidate() {
-        timer.withLock { $0 }?.invalidate()
-        exchange.withLock { $0.source }?.invalidate()
+        let (timer, source) = state.withLock { ($0.timer, $0.source) }
+        timer?.invalidate()
+        source?.invalidate()
     }
 
     //===-- the reader -----------------------------------------------------------------------------------------------===//
@@ -101,15 +109,15 @@ final class ConnectionLimits: Sendable {
 
     //===-- the exchange ---------------------------------------------------------------------------------------------===//
 
-    var deadline: RunLoop.Instant? { exchange.withLock { $0.deadline } }
+    var deadline: RunLoop.Instant? { state.withLock { $0.deadline } }
 
     func setDeadline(
         _ deadline: RunLoop.Instant?, of socket: ConnectedSocket, _ writer: RunLoop.Writer, _ mode: RunLoop.Mode
     ) {
-        exchange.withLock { exchange in
-            (exchange.deadline, exchange.last) = (deadline, nil)
-            if exchange.source == nil && deadline != nil { exchange.source = makeSource(socket, writer, mode) }
-            exchange.source?.deadline = deadline
+        state.withLock { state in
+            (state.deadline, state.last) = (deadline, nil)
+            if state.source == nil && deadline != nil { state.source = makeSource(socket, writer, mode) }
+            state.source?.deadline = deadline
         }
     }
 
@@ -126,20 +134,20 @@ final class ConnectionLimits: Sendable {
 
     /// The deadline of the exchange has passed, unless it was set anew.
     private func lookAtExchange(of socket: ConnectedSocket, _ writer: RunLoop.Writer?) {
-        let isOver: Bool = exchange.withLock { exchange in
-            guard let deadline = exchange.deadline else { return false }
+        let isOver: Bool = state.withLock { state in
+            guard let deadline = state.deadline else { return false }
             let now = Nanoseconds.now
             if deadline.nanoseconds > now {
-                exchange.source?.deadline = deadline
+                state.source?.deadline = deadline
                 return false
             }
-            let last = exchange.last ?? (socket.arrivedCount, writer?.acceptedCount ?? 0)
+            let last = state.last ?? (socket.arrivedCount, writer?.acceptedCount ?? 0)
             if !willMove(socket, writer, until: last) { return true }
-            exchange.last = last
-            exchange.source?.deadline = RunLoop.Instant(nanoseconds: now + 10_000_000)
+            state.last = last
+            state.source?.deadline = RunLoop.Instant(nanoseconds: now + 10_000_000)
             return false
         }
-        if isOver { end.withLock { $0 }?() }
+        if isOver { Self.end(socket, writer) }
     }
 
     /// Whether the loop is late: of so many bytes, there is input for a task that waits, or output that can be sent.
@@ -182,7 +190,7 @@ final class ConnectionLimits: Sendable {
         if socket.readiness.hasInput && socket.readCount <= arrivedWithLine.load(ordering: .relaxed) {
             return RunLoop.Instant(nanoseconds: now + max(message / 8, 1))
         }
-        end.withLock { $0 }?()
+        state.withLock { $0.end }?()
         return nil
     }
 }

@@ -2,6 +2,7 @@
 internal import CRunLoopCore
 internal import CRunLoopLinux
 public import RunLoopKit
+internal import Synchronization
 
 extension RunLoop {
     /// A connected socket: a reader, a writer, and what they have in common, the end and a limit for silence.
@@ -27,7 +28,7 @@ extension RunLoop {
         private let socket: ConnectedSocket
         private let loop: RunLoop
         private let mode: Mode
-        private let hasReader = Guarded(false)
+        private let hasReader = Atomic(false)
 
         /// Makes a connection of a connected socket, which it takes over: it is closed by the connection, also if this throws.
         ///
@@ -48,7 +49,7 @@ extension RunLoop {
             let socket = unsafe ConnectedSocket(descriptor, now: runloop_get_now_ns(loop.core), limits)
             let writer = try Writer(
                 descriptor, loop, options.outputLimit, false, options.mode, socket, resets: options.resetsWhenAborted)
-            try limits.start(socket, writer, options.mode) { Self.end($0, $1, because: .timedOut) }
+            try limits.start(socket, writer, options.mode)
             (self.socket, self.writer, self.loop, mode) = (socket, writer, loop, options.mode)
         }
 
@@ -56,11 +57,7 @@ extension RunLoop {
         ///
         /// - Parameter bufferSize: as for ``Reader``.
         public func makeReader(bufferSize: Int = 65_536) -> sending Reader {
-            let isFirst = hasReader.withLock { hasReader in
-                defer { hasReader = true }
-                return !hasReader
-            }
-            precondition(isFirst, "A connection has one reader.")
+            precondition(!hasReader.exchange(true, ordering: .relaxed), "A connection has one reader.")
             socket.limits.endWait()
             return Reader(InputOfDescriptor(loop, socket.number, mode, bufferSize: bufferSize, socket: socket))
         }
@@ -111,7 +108,7 @@ extension RunLoop {
             if !isEnded { Self.end(socket, writer, because: error) }
         }
 
-        private static func end(_ socket: ConnectedSocket, _ writer: Writer?, because error: RunLoop.Error?) {
+        static func end(_ socket: ConnectedSocket, _ writer: Writer?, because error: RunLoop.Error?) {
             socket.shutDown(because: error)
             writer?.end(because: error ?? .invalid)
         }

@@ -28,12 +28,10 @@ typealias Service = @MainActor @Sendable (RunLoop.Connection) async throws -> Vo
 @MainActor func serve(_ service: @escaping Service) async throws {
     let listener = try RunLoop.Listener(.tcp(port: 0), on: .main)
     printPort(Int(listener.port ?? 0))
-    try await withThrowingDiscardingTaskGroup { group in
-        for try await connection in listener.connections {
-            group.addTask {
-                try? await service(connection)
-                connection.abort()
-            }
+    for try await connection in listener.connections {
+        Task {
+            try? await service(connection)
+            connection.abort()
         }
     }
 }
