@@ -187,6 +187,8 @@ HOLDS_LOCK static inline struct registration *registration_find(const runloop *l
 HOLDS_LOCK static inline bool registration_is_masked(const struct registration *registration) {
     return !list_is_empty(&registration->masked);
 }
+/// One for a descriptor that has none, without sources.
+HOLDS_LOCK int runloop__registration_make(runloop *loop, int descriptor, struct registration **out);
 HOLDS_LOCK int runloop__registration_join(runloop *loop, struct source_attachment *place);
 HOLDS_LOCK void runloop__registration_leave(runloop *loop, struct source_attachment *place);
 /// What its sources ask for in the mode, or in all (NULL); 0: it has none there, or they are paused.

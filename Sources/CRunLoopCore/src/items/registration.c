@@ -11,8 +11,6 @@
 // there are many, the whole set is made anew. A number that comes back to the set may stand for another file by then.
 
 #ifdef __linux__
-#include <fcntl.h>
-
 #include "items/items.h"
 
 //===-- what sources want --------------------------------------------------------------------------------------------===//
@@ -37,9 +35,10 @@ static inline uint32_t concern(uint32_t events, const runloop_source *source) {
     return wanted ? events & (wanted | UNASKED) : 0;
 }
 
-HOLDS_LOCK static bool has_counter(const struct registration *registration) {
+/// Apart from one that joins just now.
+HOLDS_LOCK static bool has_counter(const struct registration *registration, const struct source_attachment *joining) {
     const struct source_attachment *place = registration->sources;
-    while (place != registration->retired && !place->source->is_counter)
+    while (place != registration->retired && (place == joining || !place->source->is_counter))
         place = next_of(place);
     return place != registration->retired;
 }
@@ -93,19 +92,39 @@ HOLDS_LOCK static int control(runloop *loop, const struct registration *registra
     return runloop__poller_watch(&loop->poller, operation, registration->descriptor, tag, mask);
 }
 
+/// The set's own number may be that of somebody else's set by now, which knows none of ours: then only a new one tells.
+HOLDS_LOCK static COLD bool set_is_lost(runloop *loop) {
+    bool is_lost = !poller_is_own(&loop->poller);
+    if (is_lost)
+        note_stale(loop);
+    return is_lost;
+}
+
+/// A number that comes back to the set may be that of another file, of which no byte is to be read as a counter's.
+HOLDS_LOCK static bool is_no_counter(const struct registration *registration) {
+    return !registration->in_set && registration->was_in_set && !runloop__is_counter(registration->descriptor);
+}
+
 HOLDS_LOCK static int watch(runloop *loop, struct registration *registration, uint32_t mask,
                             struct source_attachment *joining) {
-    // What comes back may be another file: no byte of that is to be read as a counter's.
-    if (!registration->in_set && registration->was_in_set && has_counter(registration) &&
-        !runloop__is_counter(registration->descriptor))
+    if (joining && joining->source->is_counter && is_no_counter(registration))
         return -EBADF;
-    int error = control(loop, registration, registration->in_set ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, mask);
-    if (error == -ENOENT && registration->in_set) {
-        // The number was closed and stands for another file now.
-        retire_sources(loop, registration, joining);
-        mask = joining ? events_of(joining->source) : 0;
-        error = mask ? control(loop, registration, EPOLL_CTL_ADD, mask) : -EBADF;
+    int error = registration->in_set ? control(loop, registration, EPOLL_CTL_MOD, mask) : 0;
+    if (error == -ENOENT && set_is_lost(loop)) {
+        registration->registered = (uint16_t)mask;
+        return 0;
     }
+    // The number was closed and stands for another file now: by what the set knows of it, or by what a counter is not.
+    if (error == -ENOENT || (has_counter(registration, joining) && is_no_counter(registration))) {
+        retire_sources(loop, registration, joining);
+        if (!joining)
+            return -EBADF;
+        // One that is paused asks for nothing yet.
+        if (!(mask = events_of(joining->source)))
+            return 0;
+    }
+    if (!registration->in_set)
+        error = control(loop, registration, EPOLL_CTL_ADD, mask);
     // The number stands again for a file that nobody could take out of the set: that entry becomes this registration's. What else may be
     // watched under a number that sources come with is the main queue.
     const struct main_queue *queue = &loop->main_queue;
@@ -167,9 +186,18 @@ HOLDS_LOCK static int update_mask(runloop *loop, struct registration *registrati
     return 0;
 }
 
+HOLDS_LOCK static bool is_retired(const struct registration *registration, const struct source_attachment *place) {
+    const struct source_attachment *retired = registration->retired;
+    while (retired && retired != place)
+        retired = next_of(retired);
+    return retired;
+}
+
 int runloop__registration_update(runloop *loop, struct source_attachment *place) {
     struct news *news = &place->news;
-    int error = update_mask(loop, registration_find(loop, place->source->descriptor));
+    struct registration *registration = registration_find(loop, place->source->descriptor);
+    // What it asks for of a file that has the number now, it does not get.
+    int error = is_retired(registration, place) && events_of(place->source) ? -EBADF : update_mask(loop, registration);
     // What the source does not ask for now may be over when it does again: the kernel will say.
     keep_reasons(loop, news, concern(news->reasons, place->source));
     return error;
@@ -210,8 +238,11 @@ HOLDS_LOCK static void retire_closed(runloop *loop) {
     for (uint32_t i = 0; i < all->capacity; i++) {
         struct registration *registration = all->by_descriptor[i];
         if (registration && registration->in_set &&
-            control(loop, registration, EPOLL_CTL_MOD, registration->registered) == -ENOENT)
+            control(loop, registration, EPOLL_CTL_MOD, registration->registered) == -ENOENT) {
+            if (set_is_lost(loop))
+                return;
             retire_sources(loop, registration, NULL);
+        }
     }
 }
 
@@ -241,7 +272,8 @@ void runloop__registrations_restore(runloop *loop) {
 /// A descriptor that was closed without removing its source is reported as long as a duplicate of it is open. Asking the kernel about
 /// the number at each event would cost every program a system call for the sake of a broken one; asking now and then ends it.
 HOLDS_LOCK static COLD bool is_dead(runloop *loop, struct registration *registration) {
-    if (!registration->in_set || !control(loop, registration, EPOLL_CTL_MOD, registration->registered))
+    if (!registration->in_set || !control(loop, registration, EPOLL_CTL_MOD, registration->registered) ||
+        set_is_lost(loop))
         return false;
     retire_sources(loop, registration, NULL);
     return true;
@@ -302,42 +334,6 @@ int runloop__registrations_poll(runloop *loop) {
 
 //===-- sources come and go ------------------------------------------------------------------------------------------===//
 
-/// A place for the descriptor. The kernel hands out the lowest numbers, so there are about as many places as descriptors.
-HOLDS_LOCK static int reserve_place(struct registrations *all, int descriptor) {
-    if ((uint32_t)descriptor < all->capacity)
-        return 0;
-    // A number that stands for no file may be any.
-    if (fcntl(descriptor, F_GETFD) < 0)
-        return -errno;
-    uint32_t capacity = (uint32_t)descriptor + (uint32_t)descriptor / 2 + 8;
-    struct registration **places = calloc(capacity, sizeof(struct registration *));
-    if (!places)
-        return -ENOMEM;
-    if (all->capacity > 0)
-        memcpy(places, all->by_descriptor, all->capacity * sizeof(struct registration *));
-    free(all->by_descriptor);
-    all->by_descriptor = places;
-    all->capacity = capacity;
-    return 0;
-}
-
-HOLDS_LOCK static int make(runloop *loop, int descriptor, struct registration **out) {
-    struct registrations *all = &loop->registrations;
-    int error = reserve_place(all, descriptor);
-    if (error)
-        return error;
-    struct registration *registration = calloc(1, sizeof *registration);
-    if (!registration)
-        return -ENOMEM;
-    // Generation 0 is the main queue's.
-    all->generation += all->generation == UINT32_MAX ? 2 : 1;
-    registration->descriptor = descriptor;
-    registration->generation = all->generation;
-    list_init(&registration->masked);
-    *out = all->by_descriptor[descriptor] = registration;
-    return 0;
-}
-
 HOLDS_LOCK static void unlink_source(struct registration *registration, struct source_attachment *place) {
     struct source_attachment **link = &registration->sources;
     while (*link != place)
@@ -361,7 +357,7 @@ HOLDS_LOCK static void discard(runloop *loop, struct registration *registration)
 int runloop__registration_join(runloop *loop, struct source_attachment *place) {
     int descriptor = place->source->descriptor;
     struct registration *registration = registration_find(loop, descriptor);
-    int error = registration ? 0 : make(loop, descriptor, &registration);
+    int error = registration ? 0 : runloop__registration_make(loop, descriptor, &registration);
     if (error)
         return error;
     struct source_attachment **link = &registration->sources;
@@ -386,13 +382,5 @@ void runloop__registration_leave(runloop *loop, struct source_attachment *place)
         update_mask(loop, registration);
     else
         discard(loop, registration);
-}
-
-UNCHECKED void runloop__registrations_free(runloop *loop) {
-    struct registrations *all = &loop->registrations;
-    for (uint32_t i = 0; i < all->capacity; i++)
-        free(all->by_descriptor[i]);
-    free(all->by_descriptor);
-    *all = (struct registrations){0};
 }
 #endif // __linux__

@@ -39,6 +39,12 @@ void runloop__poller_close(struct poller *poller);
 /// `operation`: EPOLL_CTL_ADD, _MOD or _DEL. -EBADF for the poller's own descriptors: the program has closed one of its own whose
 /// number the poller got since.
 int runloop__poller_watch(struct poller *poller, int operation, int descriptor, uint64_t tag, uint32_t events);
+/// False if the set's number is that of another set, which the program has made after closing it.
+static inline bool poller_is_own(const struct poller *poller) {
+    // Its eventfd has been in the set from the beginning.
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = TAG_WAKER};
+    return epoll_ctl(poller->set, EPOLL_CTL_MOD, poller->waker, &event) == 0 || errno != ENOENT;
+}
 /// Arms the timer for an instant of CLOCK_MONOTONIC. Makes its descriptor if there is none.
 int runloop__poller_arm(struct poller *poller, int64_t instant_ns);
 /// Puts the set into the outer one, which is then readable while the set has anything to report, or takes it out. The outer set is made at
