@@ -62,6 +62,36 @@ static inline void *run_source(void *source) {
     return NULL;
 }
 
+//===-- diagnostics --------------------------------------------------------------------------------------------------===//
+
+/// What is written to standard error, and not read yet.
+static int former_error, errors[2];
+
+static inline void begin_to_read_errors(void) {
+    former_error = dup(STDERR_FILENO);
+    REQUIRE(pipe2(errors, O_NONBLOCK | O_CLOEXEC) == 0 && dup2(errors[1], STDERR_FILENO) >= 0);
+}
+
+static inline const char *read_errors(void) {
+    static char text[8192];
+    ssize_t length = read(errors[0], text, sizeof text - 1);
+    text[length > 0 ? length : 0] = 0;
+    REQUIRE(dup2(former_error, STDERR_FILENO) >= 0);
+    close(errors[0]);
+    close(errors[1]);
+    close(former_error);
+    return text;
+}
+
+static inline int count_of(const char *text, const char *part) {
+    int count = 0;
+    while ((text = strstr(text, part))) {
+        count++;
+        text++;
+    }
+    return count;
+}
+
 //===-- a source in the loops of two threads -------------------------------------------------------------------------===//
 
 /// To be set before the two start.

@@ -1,39 +1,12 @@
 // signals_owners.c — something else in the process takes a signal that is caught.
 #include "linux_items.h"
 
-static int former_error, errors[2];
-
-static void begin_to_read_errors(void) {
-    former_error = dup(STDERR_FILENO);
-    REQUIRE(pipe2(errors, O_NONBLOCK | O_CLOEXEC) == 0 && dup2(errors[1], STDERR_FILENO) >= 0);
-}
-
-static const char *read_errors(void) {
-    static char text[8192];
-    ssize_t length = read(errors[0], text, sizeof text - 1);
-    text[length > 0 ? length : 0] = 0;
-    REQUIRE(dup2(former_error, STDERR_FILENO) >= 0);
-    close(errors[0]);
-    close(errors[1]);
-    close(former_error);
-    return text;
-}
-
 /// What is written while the loop is about to sleep now and then.
 static const char *notes_of_runs(void) {
     begin_to_read_errors();
     for (int i = 0; i < 3; i++)
         run_for(MODE, 30 * MS);
     return read_errors();
-}
-
-static int count_of(const char *text, const char *part) {
-    int count = 0;
-    while ((text = strstr(text, part))) {
-        count++;
-        text++;
-    }
-    return count;
 }
 
 static _Atomic int handled;
@@ -134,11 +107,128 @@ TEST("R150 a signal that every thread has blocked is noted") {
     end_source(caught);
 }
 
-TEST("checking its signals gives a loop nothing more to wait for") {
+//===-- looks of a loop that sleeps ----------------------------------------------------------------------------------===//
+
+static struct {
+    runloop *loop;
+    pid_t thread;
+} sleeper;
+
+static void *ignore_in_sleep(void *unused) {
+    WAIT_UNTIL(sleeps(sleeper.loop, sleeper.thread));
+    signal(SIGUSR1, SIG_IGN);
+    return unused;
+}
+
+static void stop_at_note(runloop_source *source, runloop_readiness reasons, void *info) {
+    (void)source, (void)reasons, (void)info;
+    runloop_stop(runloop_current());
+}
+
+TEST("R150 a signal that is taken while the loop sleeps is noted, and nothing else has to wake it") {
+    struct tally tally = {0};
+    runloop_signal *caught = add_signal(MODE, SIGUSR1, &tally);
+    sleeper.loop = runloop_current();
+    sleeper.thread = (pid_t)syscall(SYS_gettid);
+    begin_to_read_errors();
+    runloop_source *note = NULL;
+    const runloop_descriptor_config config = {
+        .descriptor = errors[0], .events = RUNLOOP_READABLE, .ready = stop_at_note};
+    REQUIRE(runloop_descriptor_source_create(&config, &note) == 0);
+    REQUIRE(runloop_add_source(sleeper.loop, note, MODE) == 0);
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, ignore_in_sleep, NULL) == 0);
+    EXPECT_EQ(run_for(MODE, 30 * SECOND), RUNLOOP_RESULT_STOPPED);
+    EXPECT(strstr(read_errors(), "signal 10 (SIGUSR1)"));
+    pthread_join(thread, NULL);
+    end_source(note);
+    end_source(caught);
+}
+
+static runloop_timer *found;
+
+static void find_timer(void *context, runloop_item_kind kind, void *item) {
+    (void)context;
+    if (kind == RUNLOOP_ITEM_TIMER)
+        found = item;
+}
+
+TEST("a loop that sleeps looks for its signals a few times, and then no more") {
+    struct tally tally = {0};
+    runloop_signal *caught = add_signal(MODE, SIGUSR1, &tally);
+    int64_t before = runloop_now_ns(), pause = 0;
+    int looks = 0;
+    for (; runloop_next_fire_date(runloop_current(), MODE) != RUNLOOP_NEVER && looks < 20; looks++) {
+        runloop_visit_items(runloop_current(), MODE, find_timer, NULL);
+        EXPECT(runloop_timer_get_fire_date(found) >= before + pause * 4);
+        pause = pause ? pause * 4 : 50 * MS;
+        before = runloop_now_ns();
+        runloop_timer_set_fire_date(found, before);
+        run_for(MODE, 0);
+    }
+    EXPECT_EQ(looks, 7);
+    EXPECT_EQ(run_for(MODE, MS), RUNLOOP_RESULT_TIMED_OUT);
+    end_source(caught);
+}
+
+static void count_item(void *context, runloop_item_kind kind, void *item) {
+    (void)item;
+    *(int *)context += kind == RUNLOOP_ITEM_OBSERVER || kind == RUNLOOP_ITEM_TIMER;
+}
+
+/// What looks for signals in a loop.
+static int count_sentries(runloop *loop) {
+    int count = 0;
+    REQUIRE(runloop_visit_items(loop, MODE, count_item, &count) >= 0);
+    return count;
+}
+
+TEST("each of two loops looks for a signal that is in both, for as long as it has it") {
+    struct tally tally = {0};
+    struct worker worker = {0};
+    start_worker(&worker);
+    runloop_signal *caught = add_signal(MODE, SIGUSR1, &tally);
+    REQUIRE(runloop_add_source(worker.loop, caught, MODE) == 0);
+    REQUIRE(runloop_add_source(worker.loop, caught, "other") == 0);
+    EXPECT_EQ(count_sentries(runloop_current()), 2);
+    EXPECT_EQ(count_sentries(worker.loop), 2);
+    EXPECT_EQ(runloop_remove_source(runloop_current(), caught, MODE), 0);
+    EXPECT_EQ(count_sentries(runloop_current()), 0);
+    EXPECT_EQ(count_sentries(worker.loop), 2);
+    EXPECT_EQ(runloop_remove_source(worker.loop, caught, MODE), 0);
+    EXPECT_EQ(count_sentries(worker.loop), 0);
+    EXPECT_EQ(runloop_add_source(worker.loop, caught, MODE), 0);
+    EXPECT_EQ(count_sentries(worker.loop), 2);
+    end_source(caught);
+    EXPECT_EQ(count_sentries(worker.loop), 0);
+    stop_worker(&worker);
+}
+
+static int64_t frozen(void *context) {
+    return *(const int64_t *)context;
+}
+
+static int64_t wait_in_real_time(void *context, int64_t duration_ns) {
+    (void)context;
+    return duration_ns;
+}
+
+TEST("looking for signals sets no date of a clock that is the program's") {
+    int64_t instant = 5;
+    REQUIRE(runloop_set_clock(&(runloop_clock){.context = &instant, .now = frozen, .wait = wait_in_real_time}) == 0);
+    struct tally tally = {0};
+    runloop_signal *caught = add_signal(MODE, SIGUSR1, &tally);
+    EXPECT_EQ(runloop_next_fire_date(runloop_current(), MODE), RUNLOOP_NEVER);
+    end_source(caught);
+    EXPECT_EQ(runloop_set_clock(NULL), 0);
+}
+
+TEST("looking for its signals gives a loop nothing more to wait for, and is not handled") {
     struct tally tally = {0};
     runloop_signal *caught = add_signal(MODE, SIGUSR1, &tally);
     EXPECT_EQ(run_for(MODE, 100 * MS), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(runloop_run_in_mode(MODE, 400 * MS, true), RUNLOOP_RESULT_TIMED_OUT);
     end_source(caught);
     EXPECT_EQ(run_for(MODE, SECOND), RUNLOOP_RESULT_FINISHED);
 }

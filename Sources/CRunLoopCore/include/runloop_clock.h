@@ -25,8 +25,9 @@ typedef struct runloop_clock {
 } runloop_clock;
 
 /// Gives the calling thread's loop a clock, which is copied; NULL gives CLOCK_MONOTONIC back. O(modes).
-/// Errors: -EBUSY: the loop has timers, deadlines of sources, or runs that have a limit, whose dates are the former clock's, or is
-/// in the `wait` of its clock; -EINVAL: one of the functions is missing; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no
+/// Errors: -EBUSY: the loop has timers, deadlines of sources, or runs that have a limit, whose dates are the former clock's (a signal or a
+/// shutdown has a timer of its own in its first minutes, a child with pipes to its end, unless the clock was there before), or is in the
+/// `wait` of its clock; -EINVAL: one of the functions is missing; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: the thread has no
 /// loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_set_clock(const runloop_clock *clock);
 

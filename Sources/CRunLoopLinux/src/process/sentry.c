@@ -1,5 +1,5 @@
-// sentry.c — whether the handlers of signals are still ours is looked at when a loop is about to sleep, which an observer notices. It wakes
-// no loop for this, keeps no mode from being empty, and does not count as something that was handled.
+// sentry.c — whether the handlers of signals are still ours is looked at when a loop is about to sleep, and a few times while it sleeps: most
+// of those who take a signal do so soon after the program has begun, on threads of their own.
 
 #ifdef __linux__
 #include "process/sentry.h"
@@ -9,8 +9,12 @@
 
 #include "process/catcher.h"
 
+/// Between the looks of loops that are about to sleep.
 #define FIRST_PAUSE_NS INT64_C(10000000)
 #define LONGEST_PAUSE_NS INT64_C(1000000000)
+/// Between the looks of a loop that sleeps: seven, of which the last is after some five minutes.
+#define FIRST_SLEEP_NS INT64_C(50000000)
+#define LAST_SLEEP_NS (FIRST_SLEEP_NS * 4096)
 
 /// Of the process: a look is at all signals. Several loops may look at the same time, which does no harm.
 static _Atomic int64_t next_ns, pause_ns;
@@ -27,7 +31,7 @@ void runloop__sentry_begin(void) {
     atomic_store(&next_ns, 0);
 }
 
-static void look(runloop_observer *observer, runloop_activity activity, void *info) {
+static void look_before_sleep(runloop_observer *observer, runloop_activity activity, void *info) {
     (void)observer, (void)activity, (void)info;
     int64_t instant_ns = now(), pause = atomic_load(&pause_ns);
     if (instant_ns < atomic_load(&next_ns))
@@ -37,32 +41,12 @@ static void look(runloop_observer *observer, runloop_activity activity, void *in
     runloop__catchers_check();
 }
 
-void runloop__sentry_enter(struct sentry *sentry, runloop *loop, const char *mode) {
-    const runloop_observer_config config = {
-        .order = INT32_MAX, .activities = RUNLOOP_ACTIVITY_BEFORE_WAITING, .repeats = true, .observe = look};
-    runloop_observer *observer = atomic_load(&sentry->observer), *made = NULL;
-    // Without memory nobody looks. Two threads may add the object at once; one observer is enough.
-    if (!observer && runloop_observer_create(&config, &made) == 0 &&
-        atomic_compare_exchange_strong(&sentry->observer, &observer, made))
-        observer = made;
-    else if (made)
-        runloop_observer_release(made);
-    // It is in one loop; in a second one the first goes on to look.
-    if (observer)
-        runloop_add_observer(loop, observer, mode);
+static int64_t look_in_sleep(void *info, int64_t pause) {
+    (void)info;
+    runloop__catchers_check();
+    return pause < LAST_SLEEP_NS ? pause * 4 : 0;
 }
 
-void runloop__sentry_leave(struct sentry *sentry, runloop *loop, const char *mode) {
-    runloop_observer *observer = atomic_load(&sentry->observer);
-    if (observer)
-        runloop_remove_observer(loop, observer, mode);
-}
-
-void runloop__sentry_end(struct sentry *sentry) {
-    runloop_observer *observer = atomic_exchange(&sentry->observer, NULL);
-    if (!observer)
-        return;
-    runloop_observer_invalidate(observer);
-    runloop_observer_release(observer);
-}
+const struct lookout_kind runloop__sentry = {
+    .observe = look_before_sleep, .look = look_in_sleep, .first_pause_ns = FIRST_SLEEP_NS};
 #endif // __linux__

@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,18 +14,19 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "base/note.h"
 #include "process/catcher.h"
 #include "runloop.h"
 
 //===-- words --------------------------------------------------------------------------------------------------------===//
 
-extern void *swift_retain(void *object) __attribute__((weak));
-
 /// How a signal that is ignored is caught all the same, in the language that the process has.
 static const char *forced(void) {
-    if (swift_retain || dlsym(RTLD_DEFAULT, "swift_retain"))
-        return "`evenIfIgnored: true`";
-    return dlsym(RTLD_DEFAULT, "Py_IsInitialized") ? "`force=True`" : "`force`";
+    switch (runloop__language()) {
+    case LANGUAGE_SWIFT: return "`evenIfIgnored: true`";
+    case LANGUAGE_PYTHON: return "`force=True`";
+    default: return "`force`";
+    }
 }
 
 /// "signal 2 (SIGINT)"
@@ -38,22 +38,6 @@ static const char *name_of(int number, char name[32]) {
     const char *found = (size_t)number < sizeof names / sizeof *names ? names[number] : NULL;
     snprintf(name, 32, found ? "signal %d (SIG%s)" : "signal %d", number, found);
     return name;
-}
-
-__attribute__((format(printf, 1, 2))) static void write_note(const char *format, ...) {
-    char text[1024];
-    va_list values;
-    va_start(values, format);
-    int length = vsnprintf(text, sizeof text, format, values);
-    va_end(values);
-    static const char after[] = " (Written once. RUNLOOP_DIAGNOSTICS=0 in the environment, or "
-                                "runloop_set_diagnostics_enabled(false), disables diagnostics.)\n";
-    if (length < 0 || (size_t)length + sizeof after > sizeof text)
-        return;
-    memcpy(text + length, after, sizeof after);
-    // A single write, so that no other output comes between. Its failure could be reported to nobody.
-    ssize_t count = write(STDERR_FILENO, text, (size_t)length + sizeof after - 1);
-    (void)count;
 }
 
 /// Of these, those that were not noted before. The next one is taken from them.
@@ -73,11 +57,12 @@ void runloop__note_ignored(uint64_t signals) {
     static _Atomic uint64_t noted;
     char name[32];
     for (uint64_t left = not_noted(&noted, signals); left;)
-        write_note("runloop: The %s is ignored in this process, so it is not caught, and nothing that waits for it "
-                   "happens. nohup "
-                   "ignores SIGHUP, and a shell SIGINT and SIGQUIT in what it starts in the background; with %s it is "
-                   "caught nevertheless.",
-                   name_of(take_first(&left), name), forced());
+        runloop__write_note(
+            "runloop: The %s is ignored in this process, so it is not caught, and nothing that waits for it "
+            "happens. nohup "
+            "ignores SIGHUP, and a shell SIGINT and SIGQUIT in what it starts in the background; with %s it is "
+            "caught nevertheless.",
+            name_of(take_first(&left), name), forced());
 }
 
 //===-- taken --------------------------------------------------------------------------------------------------------===//
@@ -124,12 +109,13 @@ void runloop__note_taken(uint64_t signals) {
         describe_handling(number, handling, sizeof handling);
         bool is_handled =
             sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL;
-        write_note("runloop: Since this program began to catch the %s, something else has set its handling with "
-                   "sigaction or signal: it is "
-                   "%s, and what waits for it here happens no more. %s",
-                   name_of(number, name), handling,
-                   is_handled ? "Begin to catch it here after that has been installed: then both are called."
-                              : "Remove that call, which a source for the signal makes unnecessary.");
+        runloop__write_note(
+            "runloop: Since this program began to catch the %s, something else has set its handling with "
+            "sigaction or signal: it is "
+            "%s, and what waits for it here happens no more. %s",
+            name_of(number, name), handling,
+            is_handled ? "Begin to catch it here after that has been installed: then both are called."
+                       : "Remove that call, which a source for the signal makes unnecessary.");
     }
 }
 
@@ -177,9 +163,10 @@ void runloop__note_blocked(uint64_t signals) {
     if (!blocked || !runloop_diagnostics_are_enabled())
         return;
     for (uint64_t left = not_noted(&noted, blocked_by_all(blocked & ~atomic_load(&noted))); left;)
-        write_note("runloop: Every thread of this process has blocked the %s, so it is not caught here, and goes to "
-                   "whoever reads it with "
-                   "sigwait or a signalfd. Leave it unblocked in one thread, or have that one report it.",
-                   name_of(take_first(&left), name));
+        runloop__write_note(
+            "runloop: Every thread of this process has blocked the %s, so it is not caught here, and goes to "
+            "whoever reads it with "
+            "sigwait or a signalfd. Leave it unblocked in one thread, or have that one report it.",
+            name_of(take_first(&left), name));
 }
 #endif // __linux__
