@@ -21,7 +21,8 @@ extern "C" {
 /// In a shell's job both belong to the foreground, and what the terminal sends reaches both. That it was hung up is sent to the leader of its session
 /// alone, which passes that on. SIGCHLD may be ignored: in the new process it is again. LISTEN_PID, if it names the process, names the new one.
 /// Any further call has no effect. After an error the program goes on as it is. O(descriptors), once.
-/// Errors: -EBUSY: there are other threads already; -EAGAIN: too many processes; -EMFILE, -ENFILE; -ENOMEM; -ENOENT: there is no /proc; -EACCES:
+/// Errors: -EBUSY: there are other threads already, such as that of a thread sanitizer with which this library was not built (built with it, it
+/// counts none); -EAGAIN: too many processes; -EMFILE, -ENFILE; -ENOMEM; -ENOENT: there is no /proc; -EACCES:
 /// /proc/self/exe may not be executed.
 RUNLOOP_EXPORT int runloop_reap_orphans(void);
 
