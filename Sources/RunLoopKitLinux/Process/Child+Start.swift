@@ -141,7 +141,7 @@ extension RunLoop.Child {
             return unsafe core
         }
         do {
-            try unsafe pipes.open(start.ends, of: runloop_child_get_pid(source.core))
+            try pipes.open(start.ends)
             for (number, other) in start.shares { pipes.share(number, with: other) }
         } catch {
             source.killChild()

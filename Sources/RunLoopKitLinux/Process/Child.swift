@@ -126,9 +126,7 @@ extension RunLoop {
         ///
         /// - Throws: `CancellationError` if the task is cancelled before; `loopFinished` if the loop's thread ends before.
         public func exit(isolation actor: isolated (any Actor)? = #isolation) async throws -> Exit {
-            pipes?.beginWait()
-            defer { pipes?.endWait() }
-            return try await end.wait(isolation: actor)
+            try await end.wait(isolation: actor)
         }
 
         /// How it ended; `nil` before the loop has noticed. Any thread. O(1).

@@ -47,13 +47,11 @@ final class ChildPipe: Sendable {
     /// - Returns: may the reader wait?
     func begin(_ reader: DescriptorReader) -> Bool {
         endKeeping()
-        let (mayWait, all) = state.withLock { state in
+        return state.withLock { state in
             state.reader = reader
             state.isRead = true
-            return (state.left == nil && !state.isClosed, state.all)
+            return state.left == nil && !state.isClosed
         }
-        all?.watchUnread()
-        return mayWait
     }
 
     /// Does a reader have to ask at once, whatever the kernel says of the pipe?
@@ -168,17 +166,5 @@ final class ChildPipe: Sendable {
         endKeeping()
         reader?.stopWaiting()
     }
-
-    /// How much is in it, if that is so much that its writer waits, and nobody reads it.
-    var countIfStuck: Int? {
-        state.withLock { state in
-            if state.reader != nil || state.keeper != nil || state.isClosed { return nil }
-            let count = Int(unreadCount(of: number))
-            return isFull(number, count) ? count : nil
-        }
-    }
-
-    /// Does a reader exist that wants the rest?
-    var isBeingRead: Bool { state.withLock { $0.reader != nil } }
 }
 #endif

@@ -38,15 +38,9 @@ final class ChildPipes: Sendable {
         var weakPipes: [Weak] = []
         weak var terminal: ChildPipe?
         var hasTerminal = false
-        /// The process, and how many wait for its end.
-        var process: Int32 = 0
-        var waiters = 0
-        var watch: UnreadPipes?
-        var isOver = false
     }
 
     private struct Weak {
-        let number: CInt
         weak var pipe: ChildPipe?
     }
 
@@ -67,8 +61,7 @@ final class ChildPipes: Sendable {
     var outputPipes: [ChildPipe] { state.withLock { $0.weakPipes }.compactMap(\.pipe) }
 
     /// Takes the descriptors, also if it throws.
-    func open(_ ends: [End], of process: Int32) throws {
-        state.withLock { $0.process = process }
+    func open(_ ends: [End]) throws {
         for (index, end) in ends.enumerated() {
             do {
                 try open(end)
@@ -85,7 +78,7 @@ final class ChildPipes: Sendable {
             let input = InputOfDescriptor(loop, end.descriptor, mode, bufferSize: 65_536, pipe: pipe)
             state.withLock { state in
                 state.outputs[end.number] = RunLoop.Child.Output(input: input)
-                state.weakPipes.append(Weak(number: end.number, pipe: pipe))
+                state.weakPipes.append(Weak(pipe: pipe))
                 if end.kind == .terminal { (state.terminal, state.hasTerminal) = (pipe, true) }
             }
         }
@@ -106,41 +99,7 @@ final class ChildPipes: Sendable {
 
     /// The child has ended.
     func beginLimit() {
-        endWatch()
         for pipe in outputPipes { pipe.beginLimit(limit) }
-    }
-
-    //===-- pipes that nobody reads ------------------------------------------------------------------------------------===//
-
-    var process: Int32 { state.withLock { $0.process } }
-
-    /// Somebody waits for the child, or reads one of its pipes: another one may be full.
-    func watchUnread() {
-        state.withLock { state in
-            if state.watch == nil && !state.isOver { state.watch = UnreadPipes(self) }
-        }
-    }
-
-    func beginWait() {
-        state.withLock { $0.waiters += 1 }
-        if !outputPipes.isEmpty { watchUnread() }
-    }
-
-    func endWait() { state.withLock { $0.waiters -= 1 } }
-
-    /// The pipes that are full and have no reader, with what is in them, if somebody waits for something else.
-    var stuckPipes: [CInt: Int] {
-        let (waiters, pipes) = state.withLock { ($0.waiters, $0.weakPipes) }
-        if waiters == 0 && !pipes.contains(where: { $0.pipe?.isBeingRead == true }) { return [:] }
-        return pipes.reduce(into: [:]) { stuck, weak in stuck[weak.number] = weak.pipe?.countIfStuck }
-    }
-
-    private func endWatch() {
-        let watch = state.withLock { state in
-            state.isOver = true
-            return state.watch.take()
-        }
-        withExtendedLifetime(watch) {}
     }
 
     /// The child's object is gone.

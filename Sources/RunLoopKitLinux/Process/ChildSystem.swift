@@ -29,13 +29,6 @@ func isAtEnd(_ number: CInt) -> Bool {
     return unsafe poll(&query, 1, 0) > 0 && query.revents & Int16(POLLHUP) != 0 && unreadCount(of: number) == 0
 }
 
-/// Does a pipe with so many bytes in it make its writer wait? Of a terminal that is not known.
-func isFull(_ number: CInt, _ count: Int) -> Bool {
-    // F_GETPIPE_SZ, which not every C library declares. A write of up to a page is not split.
-    let capacity = Int(fcntl(number, 1032))
-    return capacity > 0 && count > capacity - 4_096
-}
-
 /// What has the number is closed, and /dev/null takes its place, so that nothing else does.
 func replaceByNull(_ number: CInt) {
     let null = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
@@ -51,13 +44,6 @@ func duplicate(_ number: CInt) throws(RunLoop.Error) -> CInt {
     let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
     if copy < 0 { throw RunLoop.Error(result: -errno, of: .system, subject: "descriptor \(number)") }
     return copy
-}
-
-/// Writes a line to standard error.
-func writeDiagnostic(_ text: String) {
-    let line = "runloop: \(text)\n"
-    // There is nobody to whom a failure could be reported.
-    _ = unsafe withBytes(line.utf8) { start, count in unsafe write(STDERR_FILENO, start, count) }
 }
 
 /// An array of texts in C, with NULL at the end.

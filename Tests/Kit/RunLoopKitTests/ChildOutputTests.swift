@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test("A child that is read slowly is not named, nor one for which nobody waits")
+    @Test("A child that is read slowly is not named, nor one whose pipe is closed at the limit")
     func notNamed() async throws {
         await #expect(processExitsWith: .success) {
             let thread = try RunLoop.Thread()
@@ -147,12 +147,13 @@ import Testing
             let slow = read.output.reader()
             _ = try await slow.byte()
             let exit = Task { try await read.exit() }
-            let unread = try RunLoop.Child.start(arguments, output: .pipe, on: thread.loop)
+            let closed = try RunLoop.Child.start(arguments, output: .pipe, on: thread.loop)
+            _ = try await closed.output.collect(upTo: 1, beyond: .close)
             // Longer than two looks take.
-            try await Task.sleep(for: .seconds(3))
+            try await Task.sleep(for: .seconds(4))
             while try await slow.chunk() != nil {}
             #expect(try await exit.value.isSuccess)
-            try await unread.end(by: [.kill])
+            _ = try await closed.exit()
             close(writer)
             close(STDERR_FILENO)
             #expect(try await RunLoop.Reader(borrowing: reader, on: thread.loop).line() == nil)

@@ -178,6 +178,33 @@ TEST("a process talks through pipes, and its end is awaited before or after it")
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
 }
 
+TEST("a process whose pipe is full and that nobody reads is named while its end is awaited") {
+    const auto unread = []() -> task<std::string> {
+        int errors[2];
+        const int former = dup(STDERR_FILENO);
+        EXPECT(pipe2(errors, O_CLOEXEC) == 0 && dup2(errors[1], STDERR_FILENO) >= 0);
+        close(errors[1]);
+        descriptor output;
+        child_options options{{"head", "-c", "300000", "/dev/zero"}};
+        options.descriptors = {child_descriptor::output_pipe(1, output)};
+        process process(options);
+        const auto end_of = [](class process &awaited) -> task<> { (void)co_await awaited.end(); };
+        auto scope = end_of(process);
+        detail::begin(scope);
+        const auto line = co_await reader(descriptor(errors[0])).line();
+        EXPECT(dup2(former, STDERR_FILENO) >= 0);
+        close(former);
+        reader rest(std::move(output));
+        size_t count = 0;
+        for (std::string bytes; !(bytes = co_await rest.read()).empty();)
+            count += bytes.size();
+        EXPECT_EQ(count, size_t(300000));
+        EXPECT((co_await process.end()).status == 0);
+        co_return line.value_or("");
+    };
+    EXPECT(wait(unread()).find("descriptor 1 is a pipe that is full, with 65536 bytes") != std::string::npos);
+}
+
 static task<> echo(acceptor &acceptor) {
     stream stream(co_await acceptor.accept());
     while (auto line = co_await stream.in.line())

@@ -132,6 +132,26 @@ class Children(InCoroutine):
         with self.assertRaises(ProcessLookupError):
             child.send_signal(signal.SIGTERM)
 
+    async def test_one_whose_pipe_is_full_and_that_nobody_reads_is_named_while_its_end_is_awaited(self):
+        program = """if True:
+            import asyncio, runloop.aio
+            from runloop.linux import *
+
+            async def main():
+                child = Child(["head", "-c", "300000", "/dev/zero"], stdout=PIPE)
+                waiting = asyncio.ensure_future(child.wait())
+                await asyncio.sleep(float(input()))
+                assert len(await child.stdout.read()) == 300000
+                assert (await waiting).status == 0
+
+            with asyncio.Runner(loop_factory=runloop.aio.EventLoop) as runner:
+                runner.run(main())
+        """
+        named = await run([sys.executable, "-c", program], input=b"4")
+        self.assertEqual(named.exit.status, 0)
+        self.assertIn(b"descriptor 1 is a pipe that is full, with 65536 bytes", named.error.data)
+        self.assertIn(b"runloop.linux.run", named.error.data)
+
     async def test_one_that_can_not_be_started_is_an_error_with_its_path(self):
         with self.assertRaises(FileNotFoundError) as raised:
             Child(["/no/such/program"], stdout=PIPE)

@@ -71,6 +71,11 @@ void *runloop__object_of(runloop_source *source, enum object_kind kind) {
     return object && object->class->kind == kind ? object : NULL;
 }
 
+bool runloop__source_reads(runloop_source *source) {
+    const struct object *object = runloop_source_get_info_of(source, (void (*)(void))ready);
+    return !object || !object->class->has_read || object->class->has_read(object);
+}
+
 int runloop__object_begin(struct object *object, const struct object_config *config) {
     const runloop_descriptor_config source = {
         .context = {.info = object,

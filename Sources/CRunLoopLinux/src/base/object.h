@@ -38,6 +38,8 @@ struct object_class {
     void (*invalidated)(void *object);
     /// What it is and how it is, as malloc gives it, for descriptions, if the client describes nothing. Any thread. May be NULL.
     char *(*describe)(const void *object);
+    /// Has it read its descriptor? Any thread. NULL: it does as soon as there is something to read.
+    bool (*has_read)(const void *object);
     /// Frees the object with everything in it, when nobody can call it any more. The thread is not cancelled in it. NULL: there is nothing else
     /// in it than the descriptor, which is its own and is closed.
     void (*free)(void *object);
@@ -77,6 +79,9 @@ static inline int object_check(const void *object) {
 
 /// The object that a source is; NULL if it is NULL, or of another kind.
 void *runloop__object_of(runloop_source *source, enum object_kind kind);
+
+/// Is a descriptor source one that reads its descriptor, as those of a client do, or an object that has not begun to?
+bool runloop__source_reads(runloop_source *source);
 
 /// Makes the source. -ENOMEM: then `free` was not called, and the context not retained.
 int runloop__object_begin(struct object *object, const struct object_config *config);

@@ -18,12 +18,16 @@
 #include "process/child.h"
 #include "process/ending.h"
 #include "process/pidfd.h"
+#include "process/unread.h"
 
 struct child {
     struct object object;
     int32_t pid;
     bool reaps;
     void (*exited)(runloop_child *child, const runloop_child_exit *exit, void *info);
+    /// Of one that was started with pipes to which it writes: set before it is in a loop. NULL: it has none.
+    struct unread_pipes *unread;
+    struct lookout lookout;
     /// Guards what follows, and that the number of the process is its own: it is reaped, and its group is signalled, under the lock.
     struct process_lock lock;
     bool has_ended GUARDED;
@@ -126,8 +130,21 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         child->exited(child->object.source, &exit, child->object.context.info);
 }
 
+static void schedule(void *object, runloop *loop, const char *mode) {
+    struct child *child = object;
+    if (child->unread)
+        runloop__lookout_enter(&child->lookout, &runloop__unread, child->unread, loop, mode);
+}
+
+static void cancel(void *object, runloop *loop, const char *mode) {
+    runloop__lookout_leave(&((struct child *)object)->lookout, loop, mode);
+}
+
 UNCHECKED static void free_child(void *info) {
     struct child *child = info;
+    runloop__lookout_end(&child->lookout);
+    if (child->unread)
+        runloop__unread.release(child->unread);
     // Of a process that goes on nobody gives it back.
     if (child->foreground.terminal >= 0)
         close(child->foreground.terminal);
@@ -136,7 +153,8 @@ UNCHECKED static void free_child(void *info) {
     free(child);
 }
 
-static const struct object_class child_class = {.kind = OBJECT_CHILD, .ready = ready, .free = free_child};
+static const struct object_class child_class = {
+    .kind = OBJECT_CHILD, .ready = ready, .schedule = schedule, .cancel = cancel, .free = free_child};
 
 /// A pidfd of our own. A negative errno value if there is no such process, or if it is not one that can be reaped and has to be.
 static int open_pidfd(const runloop_child_config *config) {
@@ -168,8 +186,10 @@ UNCHECKED int runloop__child_make(const runloop_child_config *config, int pidfd,
     return 0;
 }
 
-UNCHECKED void runloop__child_begin(runloop_child *source, const struct process *process) {
+UNCHECKED void runloop__child_begin(runloop_child *source, const struct process *process,
+                                    const runloop_child_start_config *config) {
     struct child *child = child_of(source);
+    child->unread = runloop__unread_make(config, process->pid);
     child->pid = process->pid;
     child->foreground = process->foreground;
     // It can't fail, since the descriptor is there already.

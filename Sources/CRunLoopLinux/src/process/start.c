@@ -258,7 +258,7 @@ int runloop_child_start(const runloop_child_start_config *config, runloop_child 
         object_give_up(runloop__object_of(start.child, OBJECT_CHILD));
     if (result < 0)
         return result;
-    runloop__child_begin(start.child, &process);
+    runloop__child_begin(start.child, &process, config);
     *out = start.child;
     return 0;
 }

@@ -140,6 +140,7 @@ GIVES_LOCK static void call_out(struct input *input) {
 HOLDS_LOCK static bool read_more(struct input *input) {
     ASSERT_HOLDS(&input->lock.lock);
     bool is_end = false;
+    atomic_store_explicit(&input->has_read, true, memory_order_relaxed);
     ptrdiff_t count = runloop__intake_read(&input->intake, &is_end);
     if (count > 0) {
         atomic_store_explicit(&input->moved_ns, runloop_get_now_ns(input->loop), memory_order_relaxed);
@@ -333,8 +334,18 @@ static void schedule(void *info, runloop *loop, const char *mode) {
     steady_give(&input->lock);
 }
 
+static bool has_read(const void *object) {
+    return atomic_load_explicit(&((const struct input *)object)->has_read, memory_order_relaxed);
+}
+
 static const struct object_class input_class = {
-    .kind = OBJECT_INPUT, .ready = ready, .schedule = schedule, .invalidated = invalidated, .free = free_input};
+    .kind = OBJECT_INPUT,
+    .ready = ready,
+    .schedule = schedule,
+    .invalidated = invalidated,
+    .has_read = has_read,
+    .free = free_input,
+};
 
 UNCHECKED static int begin(struct input *input, const runloop_input_config *config) {
     // A line of the whole limit has an end, too.

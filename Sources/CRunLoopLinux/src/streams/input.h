@@ -20,6 +20,7 @@ struct input {
     runloop_output *output; ///< constant, retained, may be NULL: what it moves counts for the idle limit as well
     _Atomic int64_t moved_ns;
     _Atomic bool is_paused; ///< written under the lock
+    _Atomic bool has_read;  ///< at least once, or has tried to
     bool owns;
     struct steady_lock lock;
     bool is_calling GUARDED;     ///< a call-out runs

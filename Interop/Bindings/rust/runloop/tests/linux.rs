@@ -2,7 +2,7 @@
 #![cfg(feature = "linux")]
 
 mod common;
-use common::on_thread;
+use common::{in_process, on_thread};
 use runloop::linux::*;
 use runloop::{sleep, Mode, RunLoop};
 use std::cell::RefCell;
@@ -163,6 +163,39 @@ fn a_program_is_run_to_its_end_by_a_loop_and_by_a_thread() {
             Ok(())
         })
     });
+}
+
+#[test]
+#[ignore = "In a process of its own: it writes to standard error."]
+fn waits_for_a_child_that_nobody_reads() {
+    block_on(|_| {
+        Box::pin(async move {
+            let mut child = Command::new("head")
+                .args(["-c", "300000", "/dev/zero"])
+                .descriptor(1, Stdio::FromChild)
+                .start()?;
+            // A reader that has not read yet is none.
+            let mut output = child.reader(1).unwrap();
+            let mut end = Box::pin(child.end());
+            let until = std::time::Instant::now() + Duration::from_secs(4);
+            while std::time::Instant::now() < until {
+                assert!(poll_once(&mut end).await.is_none());
+                sleep(Duration::from_millis(100)).await.unwrap();
+            }
+            drop(end);
+            assert_eq!(output.to_end(1 << 20).await?.len(), 300_000);
+            assert!(child.end().await.is_success());
+            Ok(())
+        })
+    });
+}
+
+#[test]
+fn a_child_whose_pipe_is_full_and_that_nobody_reads_is_named_while_its_end_is_awaited() {
+    let output = in_process("waits_for_a_child_that_nobody_reads");
+    assert!(output.status.success());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("descriptor 1 is a pipe that is full, with 65536 bytes"), "{errors}");
 }
 
 #[test]
