@@ -70,6 +70,15 @@ static runloop_timer *add_far_timer(const char *name) {
     return timer;
 }
 
+TEST("a publication at a relative path is withdrawn though the process has another working directory") {
+    make_path();
+    REQUIRE(chdir(folder) == 0);
+    EXPECT_EQ(runloop_publish("socket"), 0);
+    EXPECT_EQ(access(path, F_OK), 0);
+    REQUIRE(chdir("/") == 0);
+    remove_path();
+}
+
 TEST("what can't be published at says why, and leaves nothing") {
     make_path();
     char long_path[200];

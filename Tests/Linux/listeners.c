@@ -189,6 +189,27 @@ TEST("a Unix path has exactly its permissions, is replaced only if nobody listen
     remove_folder_of(path);
 }
 
+TEST("a path that was relative is removed though the process has another working directory") {
+    const char *path = new_path();
+    char folder[64];
+    snprintf(folder, sizeof folder, "%s", path);
+    *strrchr(folder, '/') = 0;
+    struct arrivals arrivals = {0};
+    REQUIRE(chdir(folder) == 0);
+    int socket = runloop_listen_unix("./socket", 0, 0);
+    runloop_listener_config config = {
+        .descriptor = socket, .owns = true, .removes_path = true, .accepted = note_accepted};
+    REQUIRE(socket >= 0 && chdir("/") == 0);
+    runloop_listener *listener = NULL;
+    EXPECT_EQ(runloop_listener_create(&config, &listener), -ENOENT); // by now it is another path
+    REQUIRE(!listener && chdir(folder) == 0);
+    listener = add_listener_with(config, &arrivals);
+    REQUIRE(chdir("/") == 0 && access(path, F_OK) == 0);
+    end_source(listener);
+    EXPECT(access(path, F_OK) < 0);
+    remove_folder_of(path);
+}
+
 /// Who finds out whether a path was left behind leaves no trace at a program that uses it.
 TEST("a path with a socket of any kind is taken, and its listener sees no connection of who has asked") {
     static const int types[] = {SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM};

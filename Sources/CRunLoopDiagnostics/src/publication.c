@@ -5,10 +5,12 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "runloop.h"
@@ -56,39 +58,65 @@ static int listen_at(int listener, const struct sockaddr_un *address) {
     return result || listen(listener, PUBLICATION_CLIENTS) ? -errno : 0;
 }
 
+/// The path from the root. NULL: see errno.
+static char *absolute_path(const char *path) {
+    if (path[0] == '/')
+        return strdup(path);
+    char *folder = getcwd(NULL, 0), *absolute = NULL;
+    if (folder && asprintf(&absolute, "%s/%s", folder, path) < 0)
+        absolute = NULL;
+    free(folder);
+    return absolute;
+}
+
+/// Listens, and notes which file the socket is.
+static int begin(struct publication *publication, const struct sockaddr_un *address) {
+    struct stat file;
+    publication->path = absolute_path(address->sun_path);
+    if (!publication->path)
+        return -errno;
+    publication->listener = open_socket();
+    if (publication->listener < 0)
+        return publication->listener;
+    int error = listen_at(publication->listener, address);
+    if (!error && lstat(publication->path, &file))
+        error = -errno;
+    if (error) {
+        close(publication->listener);
+        return error;
+    }
+    publication->device = file.st_dev;
+    publication->inode = file.st_ino;
+    return 0;
+}
+
+static void discard(struct publication *publication) {
+    free(publication->path);
+    free(publication);
+}
+
 int publication_make(const char *path, char *(*copy_answer)(void), struct publication **out) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(path);
-    if (length == 0 || length >= sizeof((struct sockaddr_un *)0)->sun_path)
+    if (length == 0 || length >= sizeof address.sun_path)
         return length == 0 ? -EINVAL : -ENAMETOOLONG;
+    memcpy(address.sun_path, path, length + 1);
     struct publication *publication = calloc(1, sizeof *publication);
     if (!publication)
         return -ENOMEM;
     publication->copy_answer = copy_answer;
-    publication->address.sun_family = AF_UNIX;
-    memcpy(publication->address.sun_path, path, length + 1);
-    int error = publication->listener = open_socket();
-    if (error < 0)
-        goto failed;
-    struct stat file;
-    error = listen_at(publication->listener, &publication->address);
-    if (!error && lstat(path, &file))
-        error = -errno;
+    int error = begin(publication, &address);
     if (error) {
-        close(publication->listener);
-        goto failed;
+        discard(publication);
+        return error;
     }
-    publication->device = file.st_dev;
-    publication->inode = file.st_ino;
     *out = publication;
     return 0;
-failed:
-    free(publication);
-    return error;
 }
 
 void publication_withdraw(const struct publication *publication) {
     struct stat file;
-    const char *path = publication->address.sun_path;
+    const char *path = publication->path;
     if (lstat(path, &file) == 0 && file.st_dev == publication->device && file.st_ino == publication->inode)
         unlink(path);
 }
@@ -111,7 +139,7 @@ void publication_free(struct publication *publication) {
     // As for clients.
     shutdown(publication->listener, SHUT_RDWR);
     close(publication->listener);
-    free(publication);
+    discard(publication);
 }
 
 /// Sends what the socket takes. True if that was the last of it, or the client is gone.

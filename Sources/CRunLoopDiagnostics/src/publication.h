@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <sys/un.h>
 
 enum { PUBLICATION_CLIENTS = 8, PUBLICATION_DESCRIPTORS = PUBLICATION_CLIENTS + 1 };
 
@@ -19,8 +18,8 @@ struct publication_client {
 
 struct publication {
     struct publication *next; ///< attendant's lock while withdrawn, then its thread
-    struct sockaddr_un address;
-    dev_t device; ///< with `inode`: which file is ours
+    char *path;               ///< from the root, as the process may change its directory
+    dev_t device;             ///< with `inode`: which file is ours
     ino_t inode;
     int listener;
     char *(*copy_answer)(void);

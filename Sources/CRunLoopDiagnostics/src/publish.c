@@ -3,6 +3,7 @@
 #ifdef __linux__
 #include <stdio.h>
 #include <string.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "attendant.h"

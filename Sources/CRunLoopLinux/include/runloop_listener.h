@@ -80,7 +80,8 @@ typedef struct runloop_listener_config {
     runloop_context context;
     int descriptor; ///< A listening socket, which becomes non-blocking.
     bool owns;      ///< true: from its creation on the object alone closes the socket. false: it remains the caller's.
-    /// Removes the path of a Unix socket at the object's end, if it is still the socket's. Not for sockets that were handed over.
+    /// Removes the path of a Unix socket at the object's end, if it is still the socket's. Not for sockets that were handed over. A relative
+    /// path is that of the working directory at the creation, which may change after it.
     bool removes_path;
     uint32_t budget; ///< How many connections are accepted before something else gets its turn; 0 is 16.
     /// On the loop's thread, in the modes of the source, for each connection: a socket that is non-blocking, closed on exec, and the callee's.
@@ -102,7 +103,9 @@ typedef struct runloop_listener_config {
 
 /// Makes a listener, in no loop yet. It needs a descriptor with `refused`. After an error the socket remains the caller's in any case.
 /// O(1).
-/// Errors: -EINVAL: no `accepted`, or not a listening socket; -EBADF; -ENOTSOCK: not a socket; -EMFILE, -ENFILE, -ENOMEM.
+/// Errors: -EINVAL: no `accepted`, not a listening socket, or `removes_path` of a socket without a path; -ENOENT, -EACCES, -ENOTDIR: the path that
+/// is to be removed can't be found from the root, which has the working directory of another time, or can't be reached; -EBADF; -ENOTSOCK: not
+/// a socket; -EMFILE, -ENFILE, -ENOMEM.
 RUNLOOP_EXPORT int runloop_listener_create(const runloop_listener_config *config, runloop_listener **out);
 
 #ifdef __cplusplus

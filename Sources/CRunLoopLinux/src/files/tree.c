@@ -3,6 +3,7 @@
 #ifdef __linux__
 #define _FILE_OFFSET_BITS 64
 #include "files/tree.h"
+#include "base/path.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -178,24 +179,12 @@ void runloop__tree_remove_directory(struct tree *tree, struct directory *top) {
 
 //===-- life ---------------------------------------------------------------------------------------------------------===//
 
-/// The path from the root, without slashes at the end. NULL: see errno.
-static char *absolute_path(const char *path) {
-    char *current = path[0] == '/' ? strdup("") : getcwd(NULL, 0);
-    char *absolute = NULL;
-    if (current && asprintf(&absolute, "%s/%s", current, path) < 0)
-        absolute = NULL;
-    free(current);
-    for (size_t length = absolute ? strlen(absolute) : 0; length > 1 && absolute[length - 1] == '/'; length--)
-        absolute[length - 1] = 0;
-    return absolute;
-}
-
 int runloop__tree_begin(struct tree *tree, struct instance *instance, const runloop_watch_config *config) {
     *tree = (struct tree){.instance = instance, .opened_descriptor = -1, .is_new = true};
     list_insert_before(&instance->trees, &tree->in_instance);
     tree->scope = config->scope;
     tree->follows_link = config->follows_link;
-    tree->absolute = absolute_path(config->path);
+    tree->absolute = runloop__absolute_path(config->path);
     int error = errno;
     tree->path = strdup(config->path);
     int result = !tree->absolute ? -error : !tree->path ? -ENOMEM : 0;

@@ -18,6 +18,7 @@
 
 #include "base/lock.h"
 #include "base/object.h"
+#include "base/path.h"
 #include "runloop_listener.h"
 #include "sockets/socket_address.h"
 
@@ -42,7 +43,7 @@ struct listener {
     struct steady_lock lock;
     bool is_closed GUARDED;
     int reserve GUARDED; ///< a descriptor to close when a connection that is to be refused needs one, or -1
-    char path[sizeof((struct sockaddr_un *)0)->sun_path + 1] GUARDED; ///< to be removed, or ""
+    char *path GUARDED;  ///< to be removed, from the root, or NULL
     dev_t device GUARDED;
     ino_t inode GUARDED;
 };
@@ -231,7 +232,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
 
 HOLDS_LOCK static void remove_path(const struct listener *listener) {
     struct stat status;
-    bool is_ours = listener->path[0] && lstat(listener->path, &status) == 0 && status.st_dev == listener->device &&
+    bool is_ours = listener->path && lstat(listener->path, &status) == 0 && status.st_dev == listener->device &&
                    status.st_ino == listener->inode;
     // A forked child that ends is no end of the parent's listener.
     if (is_ours && !object_is_inherited(&listener->object))
@@ -251,13 +252,18 @@ HOLDS_LOCK static void close_socket(struct listener *listener) {
     listener->reserve = -1;
 }
 
+UNCHECKED static void discard(struct listener *listener) {
+    free(listener->path);
+    free(listener);
+}
+
 static void free_listener(void *info) {
     struct listener *listener = info;
     runloop__object_end(&listener->object);
     steady_take(&listener->lock);
     close_socket(listener);
     steady_give(&listener->lock);
-    free(listener);
+    discard(listener);
 }
 
 static void invalidated(void *info) {
@@ -294,9 +300,11 @@ UNCHECKED static int note_path(struct listener *listener) {
         return result;
     if (address.any.sa_family != AF_UNIX || address.local.sun_path[0] == 0)
         return -EINVAL;
-    // One that fills the address has no zero there.
-    memcpy(listener->path, address.local.sun_path, sizeof address.local.sun_path);
-    if (lstat(listener->path, &status) < 0)
+    // The address has the path as it was bound, and the process may change its directory. One that fills the address has no zero there.
+    char bound[sizeof address.local.sun_path + 1] = {0};
+    memcpy(bound, address.local.sun_path, sizeof address.local.sun_path);
+    listener->path = runloop__absolute_path(bound);
+    if (!listener->path || lstat(listener->path, &status) < 0)
         return -errno;
     listener->device = status.st_dev;
     listener->inode = status.st_ino;
@@ -337,7 +345,7 @@ UNCHECKED int runloop_listener_create(const runloop_listener_config *config, run
     if (result < 0) {
         if (listener->reserve >= 0)
             close(listener->reserve);
-        free(listener);
+        discard(listener);
         return result;
     }
     *out = listener->object.source;
