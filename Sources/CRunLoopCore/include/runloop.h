@@ -19,6 +19,8 @@
 //    (std::terminate), as does the next run after a longjmp. Cancellation takes effect in callbacks and while the loop sleeps.
 //  - Fairness: a drain performs at most 1,024 tasks, so that timers and descriptors are served even under a flood of tasks.
 //  - End of a loop: a loop ends with its thread. A run on a thread whose loop has ended or is ending gives -ESHUTDOWN.
+//  - Stack: this library and those on top use at most 8 KiB of a thread's stack, call-outs excluded, if they are compiled with optimisation. So a
+//    loop may run on a thread with PTHREAD_STACK_MIN (16 KiB on most machines) if its callbacks need little.
 //  - Misuse: in builds with RUNLOOP_DEBUG an over-release, or a use after the last release, ends the program with a sentence.
 #ifndef RUNLOOP_H
 #define RUNLOOP_H

@@ -220,28 +220,41 @@ void runloop_report_set_tasks(char *(*copy)(runloop *loop)) {
     atomic_store(&copy_tasks, copy);
 }
 
-char *runloop_copy_report(runloop *loop, runloop_report_form form) {
-    if (!loop)
-        return NULL;
-    struct findings findings = {.loop = loop};
-    bool is_complete = gather_all(&findings, form == RUNLOOP_REPORT_STACK);
-    char *(*copy)(runloop *) = atomic_load(&copy_tasks);
-    findings.tasks = copy && is_complete ? copy(loop) : NULL;
+/// What the writer makes of the findings, from malloc, or NULL.
+static char *write_report(const struct findings *findings, runloop_report_form form) {
     char *report = NULL;
     size_t size = 0;
-    FILE *text = is_complete ? open_memstream(&report, &size) : NULL;
-    if (text) {
-        (form == RUNLOOP_REPORT_JSON ? report_write_json : report_write_text)(text, &findings);
-        if (fclose(text) != 0) {
-            free(report);
-            report = NULL;
-        }
+    FILE *text = open_memstream(&report, &size);
+    if (!text)
+        return NULL;
+    (form == RUNLOOP_REPORT_JSON ? report_write_json : report_write_text)(text, findings);
+    if (fclose(text) != 0) {
+        free(report);
+        return NULL;
     }
-    for (size_t i = 0; i < findings.mode_count; i++)
-        free(findings.modes[i].items);
-    free(findings.modes);
-    free(findings.stack);
-    free(findings.tasks);
+    return report;
+}
+
+static void discard(struct findings *findings) {
+    for (size_t i = 0; i < findings->mode_count; i++)
+        free(findings->modes[i].items);
+    free(findings->modes);
+    free(findings->stack);
+    free(findings->tasks);
+    free(findings);
+}
+
+char *runloop_copy_report(runloop *loop, runloop_report_form form) {
+    // Not on the stack, which may be small.
+    struct findings *findings = loop ? calloc(1, sizeof *findings) : NULL;
+    if (!findings)
+        return NULL;
+    findings->loop = loop;
+    bool is_complete = gather_all(findings, form == RUNLOOP_REPORT_STACK);
+    char *(*copy)(runloop *) = atomic_load(&copy_tasks);
+    findings->tasks = copy && is_complete ? copy(loop) : NULL;
+    char *report = is_complete ? write_report(findings, form) : NULL;
+    discard(findings);
     return report;
 }
 #endif // __linux__

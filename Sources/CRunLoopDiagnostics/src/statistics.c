@@ -179,16 +179,16 @@ static void copy(const struct statistics *counts, runloop_statistics *out) {
         int64_t stop_ns = atomic_load(&counts->stop_ns);
         now_ns = stop_ns ? stop_ns : runloop_get_now_ns(NULL);
     } while (asleep_ns != atomic_load(&counts->asleep_ns) || running_ns != atomic_load(&counts->running_ns));
-    *out = (runloop_statistics){
-        .elapsed_ns = now_ns - counted_get(&counts->start_ns),
-        .running_ns = total_at(running_ns, now_ns),
-        .asleep_ns = total_at(asleep_ns, now_ns),
-        .runs = (uint64_t)counted_get(&counts->runs),
-        .iterations = (uint64_t)counted_get(&counts->iterations),
-        .sleeps = (uint64_t)counted_get(&counts->sleeps),
-        .awake_iterations = (uint64_t)counted_get(&counts->follower.activity->awake_iterations),
-        .longest_kind = (int)counted_get(&counts->longest_kind),
-    };
+    // A copy of the whole would be on the stack, which may be small.
+    memset(out, 0, sizeof *out);
+    out->elapsed_ns = now_ns - counted_get(&counts->start_ns);
+    out->running_ns = total_at(running_ns, now_ns);
+    out->asleep_ns = total_at(asleep_ns, now_ns);
+    out->runs = (uint64_t)counted_get(&counts->runs);
+    out->iterations = (uint64_t)counted_get(&counts->iterations);
+    out->sleeps = (uint64_t)counted_get(&counts->sleeps);
+    out->awake_iterations = (uint64_t)counted_get(&counts->follower.activity->awake_iterations);
+    out->longest_kind = (int)counted_get(&counts->longest_kind);
     for (int kind = 0; kind < RUNLOOP_CALLOUT_KINDS; kind++)
         out->callouts[kind] = (uint64_t)counted_get(&counts->callouts[kind]);
     histogram_copy(&counts->sleep, &out->sleep);

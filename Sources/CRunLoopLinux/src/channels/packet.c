@@ -145,10 +145,19 @@ static struct incoming *make_incoming(size_t length) {
     return incoming;
 }
 
+/// Space for the descriptors of a packet, and for what else the kernel adds where the socket's options ask for it: the sender's credentials,
+/// its label, which has no more than a page, and a descriptor of its process. Behind the bytes of the longest packet, and not on the stack,
+/// which may be small.
+union received_control {
+    char bytes[CMSG_SPACE(PACKET_MOST_DESCRIPTORS * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(4096) +
+               CMSG_SPACE(sizeof(int))];
+    struct cmsghdr alignment;
+};
+
 static struct incoming *make_packet(void) {
     struct incoming *packet = atomic_exchange(&kept, NULL);
     if (!packet)
-        packet = malloc(sizeof *packet + PACKET_MOST_BYTES);
+        packet = malloc(sizeof *packet + PACKET_MOST_BYTES + sizeof(union received_control));
     if (packet) {
         packet->is_packet = true;
         packet->message = (runloop_channel_message){.bytes = packet->bytes, .descriptors = packet->descriptors};
@@ -173,14 +182,6 @@ void runloop__packet_free(void *pointer) {
     pthread_setcancelstate(cancellation, NULL);
 }
 
-/// Space for the descriptors of a packet, and for what else the kernel adds where the socket's options ask for it: the sender's credentials,
-/// its label, which has no more than a page, and a descriptor of its process.
-union received_control {
-    char bytes[CMSG_SPACE(PACKET_MOST_DESCRIPTORS * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(4096) +
-               CMSG_SPACE(sizeof(int))];
-    struct cmsghdr alignment;
-};
-
 /// Keeps the descriptors that were sent, and closes those that the kernel has added. In place of one that finds no number there is an error.
 static void take_descriptors(struct incoming *incoming, struct msghdr *message) {
     for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
@@ -201,9 +202,9 @@ static void take_descriptors(struct incoming *incoming, struct msghdr *message) 
 
 static int receive_packet(int socket, struct incoming *incoming) {
     struct iovec parts[] = {{&incoming->header, sizeof incoming->header}, {incoming->bytes, PACKET_MOST_BYTES}};
-    union received_control control;
+    union received_control *control = (void *)(incoming->bytes + PACKET_MOST_BYTES);
     struct msghdr message = {
-        .msg_iov = parts, .msg_iovlen = 2, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+        .msg_iov = parts, .msg_iovlen = 2, .msg_control = control->bytes, .msg_controllen = sizeof control->bytes};
     ssize_t size = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (size < 0)
         return -errno;

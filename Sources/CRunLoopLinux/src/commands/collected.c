@@ -8,7 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { FIRST_CAPACITY = 4096, MOST_READS = 16 };
+/// Without memory the rest is read in smaller pieces.
+enum { FIRST_CAPACITY = 4096, LEAST_CAPACITY = 256, MOST_READS = 16 };
 
 /// Whether there is room for more that is to be kept.
 static bool make_room(struct collected *output) {
@@ -37,14 +38,18 @@ static ptrdiff_t read_once(int descriptor, char *bytes, size_t count) {
 
 /// Once: the number of bytes, 0 at the end, -1 if there is nothing now.
 static ptrdiff_t read_piece(struct collected *output, size_t most) {
-    char scratch[FIRST_CAPACITY];
     if (make_room(output)) {
         size_t space = output->capacity - output->count;
         ptrdiff_t result = read_once(output->descriptor, output->bytes + output->count, space < most ? space : most);
         output->count += result > 0 ? (size_t)result : 0;
         return result;
     }
-    ptrdiff_t result = read_once(output->descriptor, scratch, sizeof scratch < most ? sizeof scratch : most);
+    char least[LEAST_CAPACITY];
+    if (!output->scratch)
+        output->scratch = malloc(FIRST_CAPACITY);
+    size_t space = output->scratch ? FIRST_CAPACITY : LEAST_CAPACITY;
+    ptrdiff_t result =
+        read_once(output->descriptor, output->scratch ? output->scratch : least, space < most ? space : most);
     if (result > 0) {
         output->dropped += (uint64_t)result;
         output->end = RUNLOOP_COMMAND_OVER_LIMIT;

@@ -74,8 +74,10 @@ static void invalidated(void *info) {
 /// What it has, but the process.
 static void discard(struct command *command) {
     runloop__command_close_pipes(command);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         free(command->outputs[i].bytes);
+        free(command->outputs[i].scratch);
+    }
     free(command->input_copy);
     if (command->set >= 0)
         close(command->set);

@@ -23,7 +23,7 @@ HOLDS_LOCK static struct instance *find(void) {
 
 HOLDS_LOCK static int make(const struct object_class *class, struct instance **out) {
     ASSERT_HOLDS(&instances_lock.lock);
-    struct instance *instance = malloc(sizeof *instance);
+    struct instance *instance = malloc(sizeof *instance + NOTIFICATIONS_SIZE);
     if (!instance)
         return -ENOMEM;
     *instance =

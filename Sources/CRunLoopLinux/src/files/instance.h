@@ -13,6 +13,9 @@
 #include "base/object.h"
 #include "runloop_list.h"
 
+/// Bytes that are read at once.
+enum { NOTIFICATIONS_SIZE = 16384 };
+
 struct instance {
     struct object object;
     int inotify;            ///< the source's descriptor
@@ -26,6 +29,8 @@ struct instance {
     /// What the kernel watches ends with the descriptor, or is the parent's of a forked child, where a thread that is not there may have been
     /// changing the lists.
     bool is_over GUARDED;
+    /// Where NOTIFICATIONS_SIZE bytes are read. Not on the stack, which may be small.
+    _Alignas(struct inotify_event) char notifications[] GUARDED;
 };
 
 struct tree;

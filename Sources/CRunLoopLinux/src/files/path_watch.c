@@ -37,6 +37,7 @@ enum {
 struct walk {
     int directory; ///< open (O_PATH)
     char *rest;    ///< the names that follow, from malloc
+    char *target;  ///< space for what a link says, PATH_MAX bytes from malloc
     int links;
     int last_result;   ///< of the last step's watch
     struct step *last; ///< of the tree's
@@ -149,7 +150,7 @@ static int follow(struct walk *walk, const char *target) {
 
 /// Walks until the end of the path, or until there is nothing to walk on: then that step will report what comes.
 HOLDS_LOCK static int walk_on(struct tree *tree, struct walk *walk) {
-    char name[NAME_MAX + 1], target[PATH_MAX];
+    char name[NAME_MAX + 1];
     int result = 0;
     while (result == 0 && next_name(walk, name)) {
         bool is_last = walk->rest[strspn(walk->rest, "/")] == 0;
@@ -162,10 +163,11 @@ HOLDS_LOCK static int walk_on(struct tree *tree, struct walk *walk) {
                 return result;
         }
         walk->has_entered = false;
-        ssize_t length = !is_last || tree->follows_link ? readlinkat(walk->directory, name, target, PATH_MAX - 1) : -1;
+        ssize_t length =
+            !is_last || tree->follows_link ? readlinkat(walk->directory, name, walk->target, PATH_MAX - 1) : -1;
         if (length >= 0) {
-            target[length] = 0;
-            result = follow(walk, target);
+            walk->target[length] = 0;
+            result = follow(walk, walk->target);
         } else if (!is_last) {
             result = enter(walk, openat(walk->directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
             walk->has_entered = result == 0 && !is_up;
@@ -195,13 +197,16 @@ int runloop__way_watch(struct tree *tree) {
     }
     tree->steps = NULL;
     tree->way_is_stale = false;
-    struct walk walk = {
-        .directory = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), .rest = strdup(tree->absolute), .above = -1};
-    int result = walk.directory < 0 ? -errno : !walk.rest ? -ENOMEM : walk_on(tree, &walk);
+    struct walk walk = {.directory = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC),
+                        .rest = strdup(tree->absolute),
+                        .target = malloc(PATH_MAX),
+                        .above = -1};
+    int result = walk.directory < 0 ? -errno : !walk.rest || !walk.target ? -ENOMEM : walk_on(tree, &walk);
     finish_above(tree, &walk, true);
     if (walk.directory >= 0)
         close(walk.directory);
     free(walk.rest);
+    free(walk.target);
     end_steps(tree, former);
     return result;
 }

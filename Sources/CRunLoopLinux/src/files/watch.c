@@ -17,7 +17,6 @@
 #include "files/tree.h"
 
 enum {
-    BUFFER_SIZE = 16384,
     MOST_READS = 256,
     MOST_SETTLE_TIMES = 10,
     MOST_MODES = 64,
@@ -122,12 +121,12 @@ HOLDS_LOCK static void notice_overflow(struct reading *reading) {
 }
 
 HOLDS_LOCK static void read_notifications(struct reading *reading) {
-    _Alignas(struct inotify_event) char buffer[BUFFER_SIZE];
+    char *buffer = reading->instance->notifications;
     // The kernel has no more for now if another one would have had space.
-    const ssize_t full = BUFFER_SIZE - sizeof(struct inotify_event) - NAME_MAX;
+    const ssize_t full = NOTIFICATIONS_SIZE - sizeof(struct inotify_event) - NAME_MAX;
     ssize_t length = full;
     for (int i = 0; i < MOST_READS && length >= full; i++) {
-        length = read(reading->instance->inotify, buffer, sizeof buffer);
+        length = read(reading->instance->inotify, buffer, NOTIFICATIONS_SIZE);
         reading->now = runloop_now_ns();
         for (ssize_t at = 0; at < length;) {
             const struct inotify_event *event = (const void *)(buffer + at);

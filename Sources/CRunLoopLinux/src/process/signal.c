@@ -12,7 +12,8 @@
 #include "runloop_signal.h"
 
 /// Of the records that are read at once, and of such reads before the loop goes on: as many as a pipe has.
-enum { BATCH = 128, MOST_BATCHES = 16 };
+/// A batch is on the stack.
+enum { BATCH = 16, MOST_BATCHES = 128 };
 
 struct signal {
     struct object object;

@@ -121,17 +121,23 @@ void runloop__note_taken(uint64_t signals) {
 
 //===-- blocked ------------------------------------------------------------------------------------------------------===//
 
+/// Not on the stack, which may be small.
+enum { STATUS_SIZE = 4096 };
+
 /// The signals that a thread has blocked; none if that can't be read.
 static uint64_t blocked_by(const char *thread) {
-    char path[64], text[4096];
+    char path[64], *text = malloc(STATUS_SIZE);
     snprintf(path, sizeof path, "/proc/self/task/%.20s/status", thread);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t size = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    int file = text ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t size = file < 0 ? 0 : read(file, text, STATUS_SIZE - 1);
     if (file >= 0)
         close(file);
-    text[size > 0 ? size : 0] = 0;
-    const char *line = strstr(text, "\nSigBlk:");
-    return line ? strtoull(line + strlen("\nSigBlk:"), NULL, 16) : 0;
+    if (text)
+        text[size > 0 ? size : 0] = 0;
+    const char *line = text ? strstr(text, "\nSigBlk:") : NULL;
+    uint64_t blocked = line ? strtoull(line + strlen("\nSigBlk:"), NULL, 16) : 0;
+    free(text);
+    return blocked;
 }
 
 static uint64_t blocked_by_all(uint64_t signals) {
