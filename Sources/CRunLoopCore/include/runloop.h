@@ -8,6 +8,8 @@
 //    NULL, or no such object; -ENOMEM: there is not enough memory; -EMFILE, -ENFILE: the process, or the system, has no descriptor
 //    left; -ENOSPC: the user may have no more descriptors watched (fs.epoll.max_user_watches); -EBADF: the descriptor is not open;
 //    -ESHUTDOWN: the loop has ended, or is ending with its thread; -ECHILD: in a forked child, the loop or object is the parent's.
+//  - Sandboxes: where the filter of a sandbox refuses a call of the kernel that a function can't do without, the error is that of the filter,
+//    -EPERM or -ENOSYS as a rule, listed or not. docs/SYSTEM-CALLS.md says what is done without.
 //  - Threads: any thread may make any call at any time; a run has no loop argument, since a thread runs its own loop. The caller
 //    keeps the arguments alive by references until the call returns; another thread's loop needs runloop_retain.
 //  - Time: instants are nanoseconds on CLOCK_MONOTONIC (int64_t, `_ns`); durations are nanoseconds.

@@ -30,7 +30,7 @@ RUNLOOP_EXPORT int runloop_hosted_descriptor(void);
 /// remembered.
 /// Errors: -EINVAL; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: it needs a descriptor, and the thread a loop; -ESHUTDOWN; -ECHILD: an
 /// observer forked, and this is the child; -ENOSYS, -EPERM: in a sandbox without timerfd_create, where only runs of our own are
-/// possible; -EBADF: the program has closed the descriptor, and runloop_hosted_descriptor answers another one; -EBUSY: inside the
+/// possible; -ELOOP: a source's descriptor is an epoll set that is nested too deeply for a host; -EBADF: the program has closed the descriptor, and runloop_hosted_descriptor answers another one; -EBUSY: inside the
 /// `wait` of the loop's clock.
 RUNLOOP_EXPORT int runloop_hosted_begin(const char *mode);
 

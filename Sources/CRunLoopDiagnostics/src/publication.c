@@ -19,7 +19,7 @@
 
 static int open_socket(void) {
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    return descriptor < 0 ? -errno : descriptor;
+    return descriptor >= 0 ? descriptor : errno == ENOBUFS ? -ENOMEM : -errno;
 }
 
 /// Whether the process that listens at the connected socket's other end is gone: children that it forked keep its descriptors.

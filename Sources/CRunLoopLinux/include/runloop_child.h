@@ -58,7 +58,7 @@ typedef struct runloop_child_config {
 /// reaped by it. O(1).
 /// Errors: -ESRCH: there is no such process any more; -ECHILD: it is to be reaped, but not a child of this process, or was reaped; -EBADF:
 /// not a pidfd; -EINVAL: not a process, but a thread or a negative number; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox
-/// refuses pidfd_open; -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM.
+/// refuses pidfd_open; -EPERM: a sandbox refuses waitid or pidfd_open; -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM.
 RUNLOOP_EXPORT int runloop_child_create(const runloop_child_config *config, runloop_child **out);
 
 /// The number of the process, as created: 0 if it was created from a pidfd. O(1).

@@ -96,14 +96,14 @@ typedef struct runloop_child_start_config {
 /// After an error there is no child, none to be reaped, and no descriptor. O(what the child has), independent of how much memory the parent has, and
 /// of how many descriptors from Linux 5.9 on.
 /// Errors: -ENOENT, -EACCES, -ENOEXEC, -E2BIG, -ENAMETOOLONG: what execve says of `program`, -EACCES also of a directory, and what chdir
-/// says of `directory`, like others of the two; -EBADF: a descriptor that is not open, or a number above the limit of the process; -EPERM: a
-/// group of another session, a terminal that has one already, or a limit that may not be raised; -ENOTTY: `terminal` is not the
-/// terminal of this process; -EAGAIN: too many processes or threads; -EMFILE, -ENFILE: it needs a descriptor, one for each pipe, and for a
-/// moment one more for each pipe, one for /dev/null, and one for each `from` whose number becomes something else; -ENOMEM; -ENOSYS: the
-/// kernel is older than Linux 5.4, or a sandbox refuses waitid of a pidfd; -EINVAL: no arguments, a number that is listed twice or is
-/// negative, a pipe without `parent_end`, what is the same as something that is neither listed nor 0, 1 or 2, or is itself the same as
-/// another, a second terminal, one in another group than a new session's, SIGKILL or SIGSTOP among the signals that are ignored, or `pid`
-/// or `pidfd` in `child`.
+/// says of `directory`, like others of the two; -ENOENT also where there is neither close_range(2) nor /proc; -EBADF: a descriptor that is
+/// not open, or a number above the limit of the process; -EPERM: a group of another session, a terminal that has one already, or a limit that
+/// may not be raised; -ENOTTY: `terminal` is not the terminal of this process; -EAGAIN: too many processes or threads; -EMFILE, -ENFILE: it
+/// needs a descriptor, one for each pipe, and for a moment one more for each pipe, one for /dev/null, and one for each `from` whose number
+/// becomes something else; -ENOMEM; -ENOSYS: the kernel is older than Linux 5.4, or a sandbox refuses waitid of a pidfd; -EINVAL: no
+/// arguments, a number that is listed twice or is negative, a pipe without `parent_end`, what is the same as something that is neither listed
+/// nor 0, 1 or 2, or is itself the same as another, a second terminal, one in another group than a new session's, SIGKILL or SIGSTOP among
+/// the signals that are ignored, or `pid` or `pidfd` in `child`.
 RUNLOOP_EXPORT int runloop_child_start(const runloop_child_start_config *config, runloop_child **out);
 
 /// Changes the size of a terminal, by a descriptor of either side. The processes in its foreground are sent SIGWINCH if it is another one. O(1).

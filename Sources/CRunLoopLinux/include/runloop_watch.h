@@ -92,7 +92,7 @@ typedef struct runloop_watch_config {
 /// Errors: -EINVAL: no path, no such scope, or a negative settle time; -ENAMETOOLONG: the path is too long; -EMFILE: the process has no
 /// descriptor left, or the user no inotify instance for another thread (fs.inotify.max_user_instances); -ENOSPC: the user has no watches
 /// left (fs.inotify.max_user_watches); -ENFILE; -ENOMEM; -EACCES: the path can't be read, or the directory in which it is or will be;
-/// -ENOENT: the path is relative, and the working directory was removed.
+/// -ENOENT: the path is relative, and the working directory was removed, or there is no /proc.
 RUNLOOP_EXPORT int runloop_watch_create(const runloop_watch_config *config, runloop_watch **out);
 
 /// The path of a watch, as created. O(1).

@@ -38,9 +38,9 @@ static int connect_to(const char *path) {
     int result = runloop__local_address(&address, path, false);
     if (result < 0)
         return result;
-    int descriptor = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int descriptor = runloop__open_socket(AF_UNIX, SOCK_SEQPACKET);
     if (descriptor < 0)
-        return -errno;
+        return descriptor;
     if (connect(descriptor, &address.any, address.size) < 0) {
         result = -errno;
         close(descriptor);

@@ -316,7 +316,7 @@ UNCHECKED static int open_target(struct connect *connect, const runloop_connect_
     if (result < 0 || (result = make_attempts(connect, 1)) < 0)
         return result;
     append_attempt(connect, &address);
-    return connect->attempts->descriptor = connect_open(&address);
+    return connect->attempts->descriptor = runloop__open_socket(address.any.sa_family, SOCK_STREAM);
 }
 
 UNCHECKED static int begin(struct connect *connect, const runloop_connect_config *config) {

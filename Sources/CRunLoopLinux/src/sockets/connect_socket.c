@@ -64,7 +64,7 @@ static int set_options(int descriptor, const struct connect_options *options) {
 int runloop__connect_begin(int *descriptor, const struct socket_address *address,
                            const struct connect_options *options) {
     if (*descriptor < 0) {
-        int opened = connect_open(address);
+        int opened = runloop__open_socket(address->any.sa_family, SOCK_STREAM);
         if (opened < 0)
             return opened;
         *descriptor = opened;

@@ -22,12 +22,6 @@ struct connect_options {
 /// -EINVAL: one is out of range.
 int runloop__connect_options(struct connect_options *options, const runloop_connect_config *config);
 
-/// A socket for that address, or a negative errno value.
-static inline int connect_open(const struct socket_address *address) {
-    int descriptor = socket(address->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    return descriptor < 0 ? -errno : descriptor;
-}
-
 /// Begins to connect a socket, which is opened if it is -1, and remains the caller's in any case: 0 if it is connected, -EINPROGRESS if it is being
 /// connected.
 int runloop__connect_begin(int *descriptor, const struct socket_address *address,

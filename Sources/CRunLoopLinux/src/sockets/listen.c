@@ -33,11 +33,6 @@ static int fail(int descriptor, int error) {
     return error;
 }
 
-static int open_socket(int family, int type) {
-    int descriptor = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    return descriptor < 0 ? -errno : descriptor;
-}
-
 static int start(int descriptor, int backlog) {
     // The kernel lowers what is more than it allows.
     return listen(descriptor, backlog > 0 ? backlog : INT32_MAX) < 0 ? -errno : 0;
@@ -48,7 +43,7 @@ int runloop_listen_tcp(const char *address, uint16_t port, int backlog) {
     int result = address ? runloop__ip_address(&ip, address, port) : -EINVAL;
     if (result < 0)
         return result;
-    int descriptor = open_socket(ip.any.sa_family, SOCK_STREAM), yes = 1, no = 0;
+    int descriptor = runloop__open_socket(ip.any.sa_family, SOCK_STREAM), yes = 1, no = 0;
     if (descriptor < 0)
         return descriptor;
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -67,7 +62,7 @@ int runloop_listen_abstract(const char *name, int backlog) {
     int result = name ? runloop__local_address(&local, name, true) : -EINVAL;
     if (result < 0)
         return result;
-    int descriptor = open_socket(AF_UNIX, SOCK_STREAM);
+    int descriptor = runloop__open_socket(AF_UNIX, SOCK_STREAM);
     if (descriptor < 0)
         return descriptor;
     if (bind(descriptor, &local.any, local.size) < 0)
@@ -115,7 +110,7 @@ static int open_path(const char *path, struct stat *status) {
 /// disturbs nobody: it fails for the type if the path is that of a stream socket, succeeds for a datagram socket, and is refused if nobody has it.
 /// 1 or 0; a negative errno value if that can't be found out.
 static int is_left_behind(const struct socket_address *local, const struct stat *status) {
-    int descriptor = S_ISSOCK(status->st_mode) ? open_socket(AF_UNIX, SOCK_DGRAM) : 0;
+    int descriptor = S_ISSOCK(status->st_mode) ? runloop__open_socket(AF_UNIX, SOCK_DGRAM) : 0;
     if (descriptor <= 0)
         return descriptor;
     bool is_refused = connect(descriptor, &local->any, local->size) < 0 && errno == ECONNREFUSED;
@@ -201,7 +196,7 @@ int runloop__listen_local(const char *path, int type, uint32_t mode, int backlog
     int result = path && mode <= ALL_PERMISSIONS ? runloop__local_address(&local, path, false) : -EINVAL;
     if (result < 0)
         return result;
-    int descriptor = open_socket(AF_UNIX, type);
+    int descriptor = runloop__open_socket(AF_UNIX, type);
     if (descriptor < 0)
         return descriptor;
     result = bind_path(descriptor, &local, mode ? mode : OWNER_ONLY, backlog);

@@ -9,8 +9,16 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "runloop_listener.h"
+
+int runloop__open_socket(int family, int type) {
+    int descriptor = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (descriptor >= 0)
+        return descriptor;
+    return errno == ENOBUFS ? -ENOMEM : -errno;
+}
 
 /// The number of an interface, after the sign % of an address; 0 without one.
 static uint32_t scope_of(const char *name) {

@@ -1,4 +1,4 @@
-// socket_address.h — the address of a socket, of any family that this library knows.
+// socket_address.h — a socket and its address, of any family that this library knows.
 #ifndef RUNLOOP_SOCKET_ADDRESS_H
 #define RUNLOOP_SOCKET_ADDRESS_H
 
@@ -17,6 +17,9 @@ struct socket_address {
     };
     socklen_t size;
 };
+
+/// A socket that is non-blocking and closed on exec, or a negative errno value: -ENOMEM also where the kernel has no buffer.
+int runloop__open_socket(int family, int type);
 
 /// From the text of a number and a port. -EINVAL: no number.
 int runloop__ip_address(struct socket_address *address, const char *text, uint16_t port);
