@@ -159,7 +159,7 @@ TEST("R80 extreme dates and intervals saturate to never") {
     EXPECT_EQ(runloop_timer_get_fire_date(longest), RUNLOOP_NEVER); // 0 + INT64_MAX is exactly that.
     EXPECT_EQ(runloop_timer_get_fire_date(never), RUNLOOP_NEVER);
     EXPECT_EQ(runloop_timer_get_fire_date(almost), INT64_MAX - 1);
-    EXPECT_EQ(runloop_timer_get_fire_date(past), INT64_MAX - 1); // INT64_MIN + 2 × INT64_MAX, the next of the schedule.
+    EXPECT_EQ(runloop_timer_get_fire_date(past), RUNLOOP_NEVER); // An interval without end has no next one.
     EXPECT(runloop_timer_is_valid(longest) && runloop_timer_is_valid(past));
     int64_t soon = runloop_now_ns() - 1;
     runloop_timer *sum = add_timer(MODE, soon, INT64_MAX - 5, note_fire, NULL);
@@ -288,4 +288,33 @@ TEST("R92 a timer without a callback still fires once or repeats") {
     runloop_timer *repeats = add_timer(MODE, date, 100 * SECOND, NULL, NULL);
     EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
     EXPECT_EQ(runloop_timer_get_fire_date(repeats), date + 100 * SECOND);
+}
+
+static void arm_again(runloop_timer *timer, void *info) {
+    trace("again");
+    if (++*(int *)info < 3)
+        EXPECT_EQ(runloop_timer_set_fire_date(timer, runloop_now_ns() + MS), 0);
+}
+
+TEST("R82 R83 a timer whose interval is without end fires once for each date that it is given, in its own callback, "
+     "too") {
+    int count = 0;
+    for (int64_t first = 0; first >= -1; first--) {
+        count = 0;
+        runloop_timer *timer = add_timer(MODE, first ? RUNLOOP_NEVER : -5, RUNLOOP_FOREVER, arm_again, &count);
+        EXPECT_EQ(runloop_timer_get_interval(timer), RUNLOOP_FOREVER);
+        if (first) {
+            EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
+            EXPECT_TRACE("");
+            EXPECT_EQ(runloop_timer_set_fire_date(timer, runloop_now_ns()), 0);
+        }
+        while (count < 3)
+            run_for(MODE, 10 * SECOND);
+        EXPECT_TRACE("again again again");
+        EXPECT_EQ(run_a_while(MODE), RUNLOOP_RESULT_TIMED_OUT);
+        EXPECT(runloop_timer_is_valid(timer) && runloop_timer_get_fire_date(timer) == RUNLOOP_NEVER);
+        EXPECT_EQ(runloop_timer_get_missed(timer), 0);
+        EXPECT_TRACE("");
+        runloop_timer_invalidate(timer);
+    }
 }

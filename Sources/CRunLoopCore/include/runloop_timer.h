@@ -12,9 +12,11 @@ extern "C" {
 /// The configuration of a timer, which is copied.
 typedef struct runloop_timer_config {
     runloop_context context;
-    int32_t order;        ///< Among timers due at the same instant; then in the order in which they joined the loop.
-    int64_t fire_ns;      ///< First due instant, and start of the fire schedule. In the past: due at once.
-    int64_t interval_ns;  ///< Of the fire schedule. 0 or less: the timer fires once and becomes invalid.
+    int32_t order;   ///< Among timers due at the same instant; then in the order in which they joined the loop.
+    int64_t fire_ns; ///< First due instant, and start of the fire schedule. In the past: due at once.
+    /// Of the fire schedule. 0 or less: the timer fires once and becomes invalid. RUNLOOP_FOREVER: it fires once for each date that it is given,
+    /// `fire_ns` and those of runloop_timer_set_fire_date, and has none in between: a timer that can be armed again, in its own callback, too.
+    int64_t interval_ns;
     int64_t tolerance_ns; ///< How much later it may fire to share a wake-up. Capped at half the interval.
     /// On the loop's thread; never re-entered by nested runs (R84). May be NULL.
     void (*RUNLOOP_SENDABLE fire)(runloop_timer *timer, void *info);

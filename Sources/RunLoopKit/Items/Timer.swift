@@ -67,6 +67,23 @@ extension RunLoop {
                 tolerance: Nanoseconds.of(tolerance), order: order, consume action)
         }
 
+        /// Makes a timer without a date, which fires once for each date that it is given, until it is invalidated: a timer that can be armed again.
+        ///
+        ///     let timer = RunLoop.Timer { _ in flush() }
+        ///     try loop.add(timer, forMode: .common)
+        ///     timer.reschedule(after: .milliseconds(50))
+        ///
+        /// In its action it may be given the next date; `nextFireDate = nil` takes the date back. It keeps its modes from being empty, armed or
+        /// not. Parameters as for `init(at:every:tolerance:order:_:)`, and the tolerance has no maximum.
+        @inlinable
+        public convenience init(
+            tolerance: Duration = .zero, order: Int = 0, _ action: sending @escaping (Timer) -> Void
+        ) {
+            self.init(
+                fireDate: Nanoseconds.never, interval: Nanoseconds.never, tolerance: Nanoseconds.of(tolerance),
+                order: order, consume action)
+        }
+
         @usableFromInline
         package init(
             fireDate: Int64, interval: Int64, tolerance: Int64, order: Int,
@@ -124,10 +141,10 @@ extension RunLoop {
         @usableFromInline
         func setFireDate(_ nanoseconds: Int64) { unsafe runloop_timer_set_fire_date(core, nanoseconds) }
 
-        /// The interval, `nil` for a timer that fires once. Also of an invalid timer (R112). O(1).
+        /// The interval, `nil` for a timer that fires once, or once for each date that it is given. Also of an invalid timer (R112). O(1).
         public var interval: Duration? {
             let interval = unsafe runloop_timer_get_interval(core)
-            return interval > 0 ? .nanoseconds(interval) : nil
+            return interval > 0 && interval < Nanoseconds.never ? .nanoseconds(interval) : nil
         }
 
         /// How much later than its instants the timer may fire. A negative value is set as zero, and one above half the interval

@@ -49,6 +49,32 @@ import Testing
         }
     }
 
+    @Test("R82 R83 A timer without a date fires once for each that it is given, until it is invalidated")
+    func armedAgain() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let fires = Count()
+            let timer = RunLoop.Timer(order: 3) { timer in
+                fires.increment()
+                if fires.value < 3 { timer.reschedule(after: .milliseconds(1)) }
+            }
+            #expect(timer.nextFireDate == nil && timer.interval == nil && timer.order == 3)
+            try loop.add(timer, forMode: .default)
+            #expect(loop.run(mode: .default, for: .milliseconds(5)) == .timedOut)
+            #expect(fires.value == 0)
+            timer.nextFireDate = .now
+            #expect(loop.run(until: { fires.value == 3 }))
+            #expect(timer.isValid && timer.nextFireDate == nil)
+            timer.reschedule(after: .zero)
+            #expect(loop.run(until: { fires.value == 4 }))
+            timer.nextFireDate = .now + .seconds(1000)
+            timer.nextFireDate = nil
+            #expect(timer.nextFireDate == nil && timer.isValid)
+            timer.invalidate()
+            #expect(loop.run(mode: .default) == .finished)
+        }
+    }
+
     @Test("R85 R112 A timer that fires once is valid in its action and invalid afterwards")
     func firesOnce() async throws {
         try await withRunLoopThread {
@@ -342,7 +368,7 @@ import Testing
         #expect(RunLoop.Timer(every: tiny) { _ in }.interval == .nanoseconds(1))
         let fraction = Duration(secondsComponent: 1, attosecondsComponent: 1_000_000_001)
         #expect(RunLoop.Timer(every: fraction) { _ in }.interval == .seconds(1) + .nanoseconds(2))
-        #expect(RunLoop.Timer(every: .seconds(Int64.max)) { _ in }.interval == .nanoseconds(Int64.max))
+        #expect(RunLoop.Timer(every: .seconds(Int64.max)) { _ in }.interval == nil)
     }
 
     @Test("Timers due at the same instant fire by their order")

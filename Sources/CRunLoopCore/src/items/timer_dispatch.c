@@ -27,6 +27,8 @@ static uint64_t intervals_between(int64_t from_ns, int64_t to_ns, int64_t interv
 
 /// The first instant of the fire schedule after `now_ns`: one division, however many were missed.
 static int64_t next_on_schedule(int64_t due_ns, int64_t now_ns, int64_t interval_ns) {
+    if (interval_ns == RUNLOOP_FOREVER)
+        return RUNLOOP_NEVER;
     if (now_ns < due_ns)
         return saturating_add(due_ns, interval_ns);
     uint64_t into = ((uint64_t)now_ns - (uint64_t)due_ns) % (uint64_t)interval_ns;
