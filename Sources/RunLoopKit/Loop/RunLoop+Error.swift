@@ -26,6 +26,9 @@ extension RunLoop {
         /// What the number means, where it alone does not say it.
         private let meaning: Meaning
 
+        /// What has failed, for the sentence alone.
+        private let call: Call
+
         private enum Meaning: Hashable, Sendable {
             case ofNumber, inUse, notAChild, outputTooLarge, tooManyThreads, invalidAddress, notPermitted, nameNotFound,
                 noSpaceLeft, outputCutOff
@@ -38,16 +41,26 @@ extension RunLoop {
             self.init(errorNumber, .ofNumber)
         }
 
-        private init(_ errorNumber: Int32, _ meaning: Meaning, subject: String? = nil) {
-            (self.errorNumber, self.meaning, self.subject) = (errorNumber, meaning, subject)
+        private init(
+            _ errorNumber: Int32, _ meaning: Meaning, of call: Call = .change, subject: String? = nil
+        ) {
+            (self.errorNumber, self.meaning, self.call, self.subject) = (errorNumber, meaning, call, subject)
         }
 
         /// What was called, which decides what an error number means.
-        package enum Call {
+        package enum Call: Sendable {
             /// A change of a loop, or anything else whose numbers mean what the first of the constants says.
             case change
             /// A call of the system that has nothing to do with a loop's items.
             case system
+            /// A timer of the kernel's: of an alarm, of the jumps of a clock, of a hosted run.
+            case clock
+            /// The watching of files.
+            case files
+            /// A channel to another process.
+            case channel
+            /// The start of a child.
+            case start
             /// The adoption of a child.
             case child
             /// The start of a thread, or of what has one and is there once in a process.
@@ -68,7 +81,9 @@ extension RunLoop {
                 case (_, .change): .ofNumber
                 case (ErrorNumber.inAnotherLoop, _): .inUse
                 case (ErrorNumber.permissionDenied, .system), (ErrorNumber.permissionDenied, .thread),
-                    (ErrorNumber.permissionDenied, .address):
+                    (ErrorNumber.permissionDenied, .address), (ErrorNumber.permissionDenied, .clock),
+                    (ErrorNumber.permissionDenied, .files), (ErrorNumber.permissionDenied, .channel),
+                    (ErrorNumber.permissionDenied, .start), (ErrorNumber.permissionDenied, .child):
                     .notPermitted
                 case (ErrorNumber.tryAgain, .thread): .tooManyThreads
                 case (ErrorNumber.inheritedAcrossFork, .child): .notAChild
@@ -78,11 +93,41 @@ extension RunLoop {
                 case (ErrorNumber.noSuchFile, .name): .nameNotFound
                 default: .ofNumber
                 }
-            self.init(number, meaning, subject: subject)
+            self.init(number, meaning, of: call, subject: subject)
         }
 
         /// The same error, of this.
-        package func about(_ subject: String) -> Error { Error(errorNumber, meaning, subject: subject) }
+        package func about(_ subject: String) -> Error {
+            Error(errorNumber, meaning, of: call, subject: subject)
+        }
+
+        /// The sentence of an error that comes for several reasons, of which the call has one.
+        fileprivate var reasonOfCall: String? {
+            switch (self, call) {
+            case (.tooManyDescriptors, .files):
+                """
+                The process has no file descriptors left (ulimit -n), or the user no inotify instances \
+                (fs.inotify.max_user_instances).
+                """
+            case (.tooManyWatches, .files): "The user's limit of watched files is reached (fs.inotify.max_user_watches)."
+            case (.notPermitted, .clock), (.notPermitted, .files):
+                "The system refuses it, as the filter of a sandbox may."
+            case (.notPermitted, .channel):
+                "The other end belongs to another user, or a sandbox refuses the call."
+            case (.notPermitted, .start):
+                """
+                The system does not permit it: a process group of another session, a terminal that has a session already, a limit \
+                that may not be raised, or a call that a sandbox refuses.
+                """
+            case (.notPermitted, .child): "The process belongs to another user, or a sandbox refuses to watch processes."
+            case (.notPermitted, .address): "The system does not permit it: a sandbox, or a firewall, refuses it."
+            case (.accessDenied, .address), (.accessDenied, .channel):
+                "There is no permission: for the path of the socket or its directory, or for a port below those that this user may use."
+            case (.accessDenied, .files), (.accessDenied, .start):
+                "There is no permission for the file, or for a directory on the way to it."
+            default: nil
+            }
+        }
 
         /// The descriptor is a regular file, a directory or a device like /dev/null, which cannot be waited for (EPERM).
         public static let permissionDenied = Error(errorNumber: ErrorNumber.permissionDenied)
@@ -105,7 +150,7 @@ extension RunLoop {
         /// What a listener was to listen on is no address: a name, for instance, which is not looked up; or what a connection was to be
         /// made to, or from (EINVAL).
         public static let invalidAddress = Error(ErrorNumber.invalid, .invalidAddress)
-        /// The process, or the directory, belongs to another user (EPERM).
+        /// The process, or the directory, belongs to another user, or a sandbox refuses the call (EPERM).
         public static let notPermitted = Error(ErrorNumber.permissionDenied, .notPermitted)
         /// The loop's thread has ended (ESHUTDOWN).
         public static let loopFinished = Error(errorNumber: ErrorNumber.loopFinished)
@@ -167,16 +212,16 @@ extension RunLoop.Error: CustomStringConvertible {
     /// The reason, as a sentence, after the subject if that is known.
     public var description: String { subject.map { "\($0): \(reason)" } ?? reason }
 
-    private var reason: String {
+    private var reason: String { reasonOfCall ?? reasonOfAll }
+
+    private var reasonOfAll: String {
         switch self {
         case .permissionDenied:
             "The descriptor is a regular file, a directory or a device for which a run loop cannot wait."
         case .badDescriptor: "The descriptor is not open, or not for what was asked of it."
         case .outOfMemory: "Memory ran out."
-        case .tooManyDescriptors:
-            "The process has no file descriptors left, or the user no inotify instances (fs.inotify.max_user_instances)."
-        case .tooManyWatches:
-            "A limit per user is reached: of watched files (fs.inotify.max_user_watches) or descriptors (fs.epoll.max_user_watches)."
+        case .tooManyDescriptors: "The process has no file descriptors left (ulimit -n)."
+        case .tooManyWatches: "The user's limit of watched descriptors is reached (fs.epoll.max_user_watches)."
         case .accessDenied: "There is no permission for the file, the directory or the port."
         case .inAnotherLoop: "The item is in another run loop; remove it from there first."
         case .inUse: "It is in use already, and can have one user only."

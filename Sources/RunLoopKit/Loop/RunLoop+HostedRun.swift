@@ -70,7 +70,7 @@ extension RunLoop {
             let fileDescriptor = runloop_hosted_descriptor()
             if fileDescriptor < 0 { throw Error(result: fileDescriptor) }
             let result = begin()
-            if result < 0 { throw Error(result: result, of: .system) }
+            if result < 0 { throw Error(result: result, of: .clock) }
             return (fileDescriptor, RunResult(rawValue: result).map { .ended($0) } ?? .hasMore)
         }
 

@@ -30,7 +30,7 @@ extension RunLoop {
                 case ErrorNumber.noMessage: .dropped
                 case ErrorNumber.timedOut: .timedOut
                 case ErrorNumber.noSuchFile: .failed(Error(result: -ErrorNumber.connectionRefused, subject: subject))
-                default: .failed(Error(result: result, of: .system, subject: subject))
+                default: .failed(Error(result: result, of: .channel, subject: subject))
                 }
         }
 

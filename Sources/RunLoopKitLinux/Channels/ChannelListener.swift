@@ -40,7 +40,7 @@ extension RunLoop.Channel {
         ) throws {
             if path.utf8.contains(0) { throw RunLoop.Error.invalid.about(path) }
             let socket = unsafe runloop_channel_listen(path, permissions, Int32(clamping: backlog ?? 0))
-            if socket < 0 { throw RunLoop.Error(result: socket, of: .system, subject: path) }
+            if socket < 0 { throw RunLoop.Error(result: socket, of: .channel, subject: path) }
             keeper = ChannelKeeper(loop, options, mode, onEnd, receive)
             source = try unsafe RunLoop.Source(receiver: keeper) { context, listener in
                 var config = unsafe runloop_listener_config()

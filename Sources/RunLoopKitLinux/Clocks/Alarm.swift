@@ -179,7 +179,7 @@ extension RunLoop.Source {
         _ clock: runloop_clock_id, _ date: Int64, _ interval: Int64,
         _ receiver: ClosureBox<(OpaquePointer, Int64, UInt64)>
     ) throws(RunLoop.Error) {
-        unsafe try self.init(receiver: receiver) { context, alarm in
+        unsafe try self.init(receiver: receiver, of: .clock) { context, alarm in
             var config = unsafe runloop_alarm_config()
             unsafe config.context = context
             unsafe config.clock = clock

@@ -52,7 +52,7 @@ extension RunLoop.Source {
     public static func clockChanges(
         _ perform: @escaping @Sendable (RunLoop.ClockChange) -> Void
     ) throws -> RunLoop.Source {
-        try unsafe RunLoop.Source(receiver: ClosureBox(perform)) { context, watch in
+        try unsafe RunLoop.Source(receiver: ClosureBox(perform), of: .clock) { context, watch in
             var config = unsafe runloop_clock_watch_config()
             unsafe config.context = context
             unsafe config.changed = { _, change, info in

@@ -57,7 +57,7 @@ extension RunLoop {
                 case .RUNLOOP_CHANGE_ATTRIBUTES: .attributesChanged
                 case .RUNLOOP_CHANGE_OVERFLOW: .overflow
                 case .RUNLOOP_CHANGE_FAILED:
-                    unsafe .failed(RunLoop.Error(result: change.error, of: .system, subject: path))
+                    unsafe .failed(RunLoop.Error(result: change.error, of: .files, subject: path))
                 }
         }
     }
@@ -108,7 +108,7 @@ extension RunLoop.Source {
         settle: Duration = .zero, perform: @escaping @Sendable ([RunLoop.FileChange]) -> Void
     ) throws {
         if path.utf8.contains(0) { throw RunLoop.Error.invalid }
-        unsafe try self.init(receiver: ClosureBox(perform), of: .system, subject: path) { context, watch in
+        unsafe try self.init(receiver: ClosureBox(perform), of: .files, subject: path) { context, watch in
             var config = unsafe runloop_watch_config()
             unsafe config.context = context
             unsafe config.scope = scope.core

@@ -141,7 +141,7 @@ internal import RunLoopKit
             let subject = unsafe failed.withUnsafeBufferPointer {
                 unsafe $0.baseAddress.map { unsafe String(cString: $0) } ?? ""
             }
-            throw RunLoop.Error(result: result, of: .system, subject: subject.isEmpty ? nil : subject)
+            throw RunLoop.Error(result: result, of: .start, subject: subject.isEmpty ? nil : subject)
         }
         for index in unsafe descriptors.indices where unsafe ends[index] >= 0 {
             let descriptor = unsafe descriptors[index]

@@ -41,6 +41,28 @@ import Testing
         #expect(Set(Self.constants.map(\.1)).count == Self.constants.count)
     }
 
+    @Test("The sentence of a number fits the call that has failed, and the constant is the same")
+    func sentences() throws {
+        func sentence(_ number: CInt, _ call: RunLoop.Error.Call) -> String {
+            RunLoop.Error(result: -number, of: call).description
+        }
+        for call in [RunLoop.Error.Call.change, .system, .clock, .channel, .start, .output, .address, .thread] {
+            #expect(sentence(EMFILE, call) == "The process has no file descriptors left (ulimit -n).")
+        }
+        #expect(sentence(EMFILE, .files).contains("inotify"))
+        #expect(sentence(ENOSPC, .files).contains("fs.inotify.max_user_watches"))
+        #expect(sentence(ENOSPC, .change).contains("fs.epoll.max_user_watches"))
+        #expect(sentence(EPERM, .change).contains("regular file"))
+        for call in [RunLoop.Error.Call.system, .clock, .files, .channel, .start, .child, .address, .thread] {
+            #expect(!sentence(EPERM, call).contains("regular file"))
+            #expect(RunLoop.Error(result: -EPERM, of: call) == .notPermitted)
+        }
+        #expect(sentence(EPERM, .clock).contains("sandbox") && !sentence(EPERM, .clock).contains("user"))
+        #expect(sentence(EPERM, .files).contains("sandbox") && !sentence(EPERM, .files).contains("user"))
+        #expect(sentence(EACCES, .address).contains("port") && !sentence(EACCES, .start).contains("port"))
+        #expect(RunLoop.Error(result: -EMFILE, of: .files).about("/x").description.hasPrefix("/x: The process has"))
+    }
+
     @Test("An error without a constant says what the system says of its number")
     func systemTexts() {
         #expect("\(RunLoop.Error(errorNumber: ENOENT))" == "No such file or directory (error 2).")
