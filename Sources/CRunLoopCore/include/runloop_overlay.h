@@ -86,6 +86,9 @@ void runloop__observer_share(runloop_observer *observer, void *object);
 /// Has a run of the loop begun, ever? Any thread.
 bool runloop__has_run(runloop *loop);
 
+/// Is the calling thread one of libdispatch's that has work of a queue, and not the main thread? false if that is not known.
+bool runloop__is_on_dispatch_thread(void);
+
 /// What a thread sends to a loop.
 enum runloop__sent {
     RUNLOOP__SENT_TASK,    ///< a function was enqueued, whose address is `what`

@@ -9,7 +9,7 @@ extension RunLoop {
     /// It is a timer that fires once: at once if `delay` is negative, up to `tolerance` later to share a wake-up. It can't be taken back: what
     /// may be cancelled or postponed is a ``Timeout``, or a ``Timer`` if somebody else keeps it. Any thread. The closure is freed after its
     /// call, or when the loop's thread ends without having called it. A task that calls it on a loop that nobody has run a second later, as that
-    /// of a thread of the task pool, is named on standard error. O(log timers) per mode.
+    /// of a thread of the task pool, is named on standard error; so is a block of a dispatch queue that calls it on its thread's loop. O(log timers) per mode.
     ///
     /// - Parameter modes: `nil` is `.common` alone: any common mode. With no modes the closure is never called, and freed at once.
     /// - Returns: `false` if the loop's thread has ended already, or the loop was made before a fork and this is the child, or there are no

@@ -4,11 +4,12 @@ internal import Synchronization
 
 extension RunLoop {
     /// Has a task added an item to a loop that nobody may ever run? Nobody runs the main loop below an async `main` without
-    /// RunLoopKitMainActor, nor the loops of the task pool's threads. Synchronous programs prepare their loops as long as they like: a
-    /// thread's own end reports what was forgotten there.
+    /// RunLoopKitMainActor, nor the loops of the task pool's threads, nor those of libdispatch's, where a block adds to the loop of its thread.
+    /// Synchronous programs prepare their loops as long as they like: a thread's own end reports what was forgotten there.
     var mayNeverRun: Bool {
-        unsafe !runloop__has_run(core) && withUnsafeCurrentTask { unsafe $0 != nil }
-            && runloop__diagnostic_is_due(RUNLOOP__NEVER_RUN)
+        if unsafe runloop__has_run(core) { return false }
+        let isSuspect = unsafe withUnsafeCurrentTask { unsafe $0 != nil } || (isCurrent && runloop__is_on_dispatch_thread())
+        return isSuspect && runloop__diagnostic_is_due(RUNLOOP__NEVER_RUN)
     }
 
     /// Writes the sentence, if the item is still there a second later, and the loop has not run.
@@ -32,8 +33,8 @@ private enum FirstRun {
         let place =
             loop == RunLoop.main
             ? "the main loop. Below an async main, and in Swift Testing, link RunLoopKitMainActor, which runs it"
-            : "the loop of a thread of the task pool. Use RunLoop.main, or the loop of a RunLoop.Thread"
-        return "A second ago a task added a timer or a source to a run loop that nobody has run since: \(place)."
+            : "the loop of a thread of the task pool, or of libdispatch. Use RunLoop.main, or the loop of a RunLoop.Thread"
+        return "A second ago a task or a block of a dispatch queue added a timer or a source to a run loop that nobody has run since: \(place)."
     }
 }
 #endif

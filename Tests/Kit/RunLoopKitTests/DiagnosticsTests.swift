@@ -1,4 +1,5 @@
 import CRunLoopOverlay
+import Dispatch
 import Glibc
 import RunLoopKit
 import Testing
@@ -45,6 +46,18 @@ import Testing
         }
     }
 
+    @Test("R150 What a block of a dispatch queue adds to the loop of its thread is reported")
+    func dispatchThread() async {
+        await #expect(processExitsWith: .success) {
+            let standardError = try StandardError()
+            for queue in [DispatchQueue.global(), DispatchQueue(label: "own")] {
+                queue.async { precondition(addWithoutRunning()) }
+            }
+            let told = try await standardError.line()
+            precondition(told.contains("or of libdispatch"))
+        }
+    }
+
     @Test("R150 A loop that runs within the second, and an item that is gone by then, are not reported")
     func hasRun() async throws {
         await #expect(processExitsWith: .success) {
@@ -88,6 +101,8 @@ private struct StandardError {
 private func withoutActuallyRunning() throws {
     try RunLoop.current.add(RunLoop.Timer(every: .seconds(3600)) { _ in }, forMode: .default)
 }
+
+private func addWithoutRunning() -> Bool { RunLoop.current.perform(after: .seconds(3600)) {} }
 
 private func runOnce() throws {
     try RunLoop.current.add(RunLoop.Timer(every: .seconds(3600)) { _ in }, forMode: .default)

@@ -20,6 +20,7 @@ extern void _dispatch_main_queue_callback_4CF(void *unused) __attribute__((weak)
 extern void *_CFGetTSD(uint32_t slot) __attribute__((weak));
 /// The queue itself, of which programs know the address.
 extern char _dispatch_main_q __attribute__((weak));
+extern const char *dispatch_queue_get_label(void *queue) __attribute__((weak));
 
 //===-- libdispatch --------------------------------------------------------------------------------------------------===//
 
@@ -55,6 +56,14 @@ bool runloop__main_queue_exists(void) {
 
 static int descriptor(void) {
     return runloop__main_queue_exists() ? libdispatch.descriptor() : -1;
+}
+
+bool runloop__is_on_dispatch_thread(void) {
+    // A thread without a queue is given the label of the queue that overcommits.
+    const char *label =
+        dispatch_queue_get_label && runloop_current() != runloop_main() ? dispatch_queue_get_label(NULL) : NULL;
+    return label && strcmp(label, "com.apple.root.default-qos.overcommit") != 0 &&
+           strcmp(label, "com.apple.main-thread") != 0;
 }
 
 //===-- drains -------------------------------------------------------------------------------------------------------===//
