@@ -180,6 +180,38 @@ TEST("a reader that does not read holds the writer back at the limit, and the lo
     end_source(output);
 }
 
+TEST("a producer that was refused bytes is called at the low-water mark, and again when all was sent") {
+    struct drains drains = {.is_shared = true};
+    make_sockets(ends);
+    runloop_output *output = NULL;
+    runloop_output_config config = {
+        .context.info = &drains, .descriptor = ends[0], .limit = 65536, .low_water = 65536, .drained = note_drain};
+    EXPECT_EQ(runloop_output_create(&config, &output), -EINVAL);
+    config.low_water = 30000;
+    REQUIRE(runloop_output_create(&config, &output) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
+    size_t taken = write_until_full(output), received = 0, at_mark = 0;
+    while (received < taken) {
+        read_some(ends[1], &received, 1000);
+        poll_mode(MODE);
+        size_t waiting = runloop_output_get_waiting(output);
+        EXPECT(drains.count == 0 ? waiting > 30000 : waiting <= 30000);
+        if (drains.count == 1 && at_mark == 0)
+            at_mark = waiting;
+    }
+    RUN_UNTIL(MODE, drains.count == 2);
+    EXPECT(at_mark > 0 && drains.last_error == 0 && runloop_output_get_waiting(output) == 0);
+    // Who was refused nothing waits for nothing but the end.
+    static char bytes[60000];
+    fill(bytes, taken, sizeof bytes);
+    EXPECT_EQ(runloop_output_write(output, bytes, sizeof bytes), (ptrdiff_t)sizeof bytes);
+    for (taken += sizeof bytes; received < taken; poll_mode(MODE))
+        read_some(ends[1], &received, 1000);
+    RUN_UNTIL(MODE, drains.count > 2);
+    EXPECT_EQ(drains.count, 3);
+    end_source(output);
+}
+
 TEST("a peer that goes while output waits is an error of every call, reported once, without SIGPIPE") {
     for (int kind = 0; kind < 2; kind++) {
         struct drains drains = {0};

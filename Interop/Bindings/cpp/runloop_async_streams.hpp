@@ -90,7 +90,7 @@ inline detail::connect_awaiter connect_unix(std::string_view path, length within
 class writer {
   public:
     explicit writer(lent_or_given descriptor, output_options options = {}, mode mode = common_modes)
-        : output_(std::move(descriptor), options, [this](int error) { ended_waiting(error); }) {
+        : output_(std::move(descriptor), with_mark(options), [this](int error) { ended_waiting(error); }) {
         loop::current().add(output_, mode);
     }
     writer(const writer &) = delete;
@@ -105,6 +105,12 @@ class writer {
     task<> finish() { co_await turn(*this, order::finish); }
 
   private:
+    /// Who waits for space goes on while the rest is sent.
+    static output_options with_mark(output_options options) noexcept {
+        if (options.low_water == 0)
+            options.low_water = options.limit / 2;
+        return options;
+    }
     enum class order { write, flush, finish };
     class turn : public detail::waiter {
       public:

@@ -17,6 +17,8 @@ struct output_options {
     size_t limit = 64 * 1024;         ///< How many bytes may wait.
     length idle = clock::duration(0); ///< How long waiting output may not move before it ends with ETIMEDOUT; 0: for ever.
     bool resets = false;              ///< A connection that ends before its output was finished is reset.
+    /// The closure is called as well when what waits has fallen to so many bytes and a call was refused some; 0: only when all was sent.
+    size_t low_water = 0;
 };
 
 class output_ref : public source_ref {
@@ -59,6 +61,7 @@ class output : public owner<output_ref> {
         config.loop = runloop_current();
         config.idle_ns = options.idle.ns;
         config.resets = options.resets;
+        config.low_water = options.low_water;
         config.drained = [](runloop_output *item, int error, void *info) noexcept {
             detail::call_last(*static_cast<kind *>(info), output_ref(item), -error);
         };

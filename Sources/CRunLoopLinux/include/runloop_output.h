@@ -31,7 +31,8 @@ typedef struct runloop_output_config {
     runloop *
         loop; ///< Whose clock dates what was sent (runloop_output_get_moved_ns), and which is retained; NULL: the machine's clock.
     /// On the loop's thread, in the modes of the source: output had waited, and all of it was sent (`error` is 0), or can't be (a negative errno
-    /// value: -EPIPE, -ECONNRESET; -ETIMEDOUT for the idle limit). Once each time that output has waited, however much and for whom. May be NULL.
+    /// value: -EPIPE, -ECONNRESET; -ETIMEDOUT for the idle limit). Once each time that output has waited, however much and for whom, and for a
+    /// `low_water` besides. May be NULL.
     void (*RUNLOOP_SENDABLE drained)(runloop_output *output, int error, void *info);
     /// In nanoseconds, by the clock of `loop`, though it is machine time that passes until that is looked at. If output waits, and for so long
     /// none of it could be sent because the other side reads nothing, that is the error -ETIMEDOUT, which drops it; never earlier, and not
@@ -45,12 +46,16 @@ typedef struct runloop_output_config {
     /// reads an error in place of an end. Without it the kernel goes on sending what it has taken, for minutes if the peer takes none of it. Of
     /// a connection that was finished, TCP_USER_TIMEOUT limits that. No effect but on sockets.
     bool resets;
+    /// A low-water mark, below `limit`. If it is not 0, `drained` is called as well, with 0, when what waits has fallen to so many bytes, if a call
+    /// was refused some since the last time: so a producer goes on while the rest is sent, and not only when all was. runloop_output_get_waiting
+    /// says whether something waits still.
+    size_t low_water;
 } runloop_output_config;
 
 /// Makes an output, in no loop yet. After an error the descriptor remains the caller's in any case. O(1), a few system calls.
 /// Errors: -EBADF: not open for writing; -EPROTOTYPE: a socket of messages (SOCK_DGRAM, SOCK_SEQPACKET), which are no stream; -EINVAL: no
-/// limit of bytes, or a negative idle limit; -ENOMEM; -ENOSPC; -EMFILE, -ENFILE: for a moment it needs a descriptor, unless it is for a
-/// socket or a pipe.
+/// limit of bytes, a mark that is not below it, or a negative idle limit; -ENOMEM; -ENOSPC; -EMFILE, -ENFILE: for a moment it needs a
+/// descriptor, unless it is for a socket or a pipe.
 RUNLOOP_EXPORT int runloop_output_create(const runloop_output_config *config, runloop_output **out);
 
 //===-- Writing ------------------------------------------------------------------------------------------------------===//

@@ -26,13 +26,15 @@ struct output {
     runloop *loop;
     void (*drained)(runloop_output *output, int error, void *info);
     _Atomic int64_t moved_ns;
-    bool owns;   ///< constant
-    bool resets; ///< constant
+    bool owns;        ///< constant
+    bool resets;      ///< constant
+    size_t low_water; ///< constant; 0: none
     /// Guards all that follows.
     struct steady_lock lock;
     struct sink sink GUARDED;  ///< its descriptor is -1 after the end, when it may be another file's
     bool is_asking GUARDED;    ///< the loop watches for writability, and will call out
     bool is_full GUARDED;      ///< the kernel took no more the last time
+    bool is_short GUARDED;     ///< a call was refused bytes, and waits for the mark
     bool is_finishing GUARDED; ///< takes no more bytes
     bool is_finished GUARDED;
     int error GUARDED; ///< the result of every further call, or 0
@@ -149,15 +151,28 @@ HOLDS_LOCK static int go_on(struct output *output) {
     return fail(output, -ETIMEDOUT);
 }
 
+/// Whether enough was sent for a producer that was refused bytes to go on, though something waits still.
+HOLDS_LOCK static bool takes_mark(struct output *output) {
+    ASSERT_HOLDS(&output->lock.lock);
+    if (!output->is_short || !output->low_water || output->waiting.count > output->low_water)
+        return false;
+    output->is_short = false;
+    return true;
+}
+
 static void ready(runloop_source *source, runloop_readiness reasons, void *info) {
     (void)reasons;
     struct output *output = info;
     steady_take(&output->lock);
-    int result = runloop_source_is_valid(source) && output->is_asking ? go_on(output) : -EAGAIN;
+    bool goes_on = runloop_source_is_valid(source) && output->is_asking;
+    int result = goes_on ? go_on(output) : -EAGAIN;
     output->is_asking = output->is_asking && result == -EAGAIN;
     if (result == 0 && output->is_finishing && !output->is_finished)
         result = end_of_output(output);
-    bool calls_drained = result != -EAGAIN && output->drained;
+    bool is_at_mark = goes_on && result == -EAGAIN && takes_mark(output);
+    bool calls_drained = (result != -EAGAIN || is_at_mark) && output->drained;
+    if (result != -EAGAIN)
+        output->is_short = false;
     // The call-out may well write more than the kernel takes. If its thread ends in it, the next call rests.
     if (!calls_drained)
         rest(output);
@@ -165,7 +180,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     // The removal of one that is over is a call-out, too, and may fork.
     if (!calls_drained || object_is_inherited(&output->object))
         return;
-    output->drained(output->object.source, result, output->object.context.info);
+    output->drained(output->object.source, is_at_mark ? 0 : result, output->object.context.info);
     if (object_is_inherited(&output->object))
         return;
     steady_take(&output->lock);
@@ -209,6 +224,7 @@ HOLDS_LOCK static ptrdiff_t write_some(struct output *output, const char *bytes,
         return sent;
     // Bytes that were not taken, for an error or want of memory, are reported by the loop like a full buffer.
     size_t kept = output->error ? 0 : rest < space ? rest : space;
+    output->is_short |= kept < rest;
     if (keep(output, bytes + sent, kept) < 0) {
         if (sent == 0)
             return -ENOMEM;
@@ -238,8 +254,10 @@ HOLDS_LOCK static int enqueue_all(struct output *output, const char *bytes, size
         result = send_waiting(output);
     if (result < 0 && result != -EAGAIN)
         return result;
-    if (count > output->waiting.limit - output->waiting.count)
+    if (count > output->waiting.limit - output->waiting.count) {
+        output->is_short = true;
         return -EAGAIN;
+    }
     if (keep(output, bytes, count) < 0)
         return -ENOMEM;
     if (output->waiting.count == 0)
@@ -368,7 +386,8 @@ UNCHECKED static int begin(struct output *output, const runloop_output_config *c
 }
 
 int runloop_output_create(const runloop_output_config *config, runloop_output **out) {
-    if (!config || !out || config->limit == 0 || config->limit > PTRDIFF_MAX || config->idle_ns < 0)
+    if (!config || !out || config->limit == 0 || config->limit > PTRDIFF_MAX || config->idle_ns < 0 ||
+        config->low_water >= config->limit)
         return -EINVAL;
     struct sink sink;
     int result = runloop__sink_open(&sink, config->descriptor);
@@ -382,6 +401,7 @@ int runloop_output_create(const runloop_output_config *config, runloop_output **
                               .sink = sink,
                               .owns = config->owns,
                               .resets = config->resets,
+                              .low_water = config->low_water,
                               .waiting.limit = config->limit,
                               .idle = {.limit_ns = config->idle_ns}};
     atomic_init(&output->moved_ns, runloop_get_now_ns(config->loop));

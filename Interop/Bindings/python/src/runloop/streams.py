@@ -52,6 +52,7 @@ class Writer(_Half):
         config = ffi.new("runloop_output_config *")
         config.descriptor, config.limit, config.loop = self.fileno(), limit, loop._c
         config.idle_ns, config.resets, config.drained = nanoseconds(idle), resets, lib.drained
+        config.low_water = limit // 2  # Who waits for space goes on while the rest is sent.
         self._make(lib.runloop_output_create, config)
         loop.add(self, COMMON_MODES)
 

@@ -529,6 +529,7 @@ pub struct runloop_output_config {
         ),
     >,
     pub resets: bool,
+    pub low_water: usize,
 }
 extern "C" {
     pub fn runloop_output_create(
