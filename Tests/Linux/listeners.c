@@ -125,6 +125,30 @@ TEST("connections of IPv4, IPv6 and Unix are accepted, non-blocking and closed o
     remove_folder_of(path);
 }
 
+TEST("the peer of a Unix socket is known by its user and its process, and of no other socket") {
+    int ends[2], others[2], ip = runloop_listen_tcp("127.0.0.1", 0, 0);
+    runloop_peer peer;
+    for (int i = 0; i < 3; i++) {
+        const int types[] = {SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM};
+        REQUIRE(socketpair(AF_UNIX, types[i] | SOCK_CLOEXEC, 0, ends) == 0);
+        EXPECT_EQ(runloop_socket_get_peer(ends[0], &peer), 0);
+        EXPECT(peer.pid == getpid() && peer.uid == geteuid() && peer.gid == getegid());
+        // Of a kernel that is new enough.
+        EXPECT(peer.pidfd < 0 || (fcntl(peer.pidfd, F_GETFD) & FD_CLOEXEC));
+        if (peer.pidfd >= 0)
+            close(peer.pidfd);
+        close(ends[0]), close(ends[1]);
+    }
+    make_pipe(others);
+    EXPECT_EQ(runloop_socket_get_peer(ip, &peer), -EAFNOSUPPORT);
+    EXPECT_EQ(runloop_socket_get_peer(others[0], &peer), -ENOTSOCK);
+    EXPECT_EQ(runloop_socket_get_peer(-1, &peer), -EBADF);
+    EXPECT_EQ(runloop_socket_get_peer(ip, NULL), -EINVAL);
+    int unconnected = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(runloop_socket_get_peer(unconnected, &peer), -ENOTCONN);
+    close(unconnected), close(ip), close(others[0]), close(others[1]);
+}
+
 TEST("only numbers are addresses, and what can't be bound says why") {
     EXPECT_EQ(runloop_listen_tcp("localhost", 0, 0), -EINVAL);
     EXPECT_EQ(runloop_listen_tcp("", 0, 0), -EINVAL);

@@ -11,6 +11,7 @@
 #define RUNLOOP_CHANNEL_H
 #ifdef __linux__
 #include "runloop.h"
+#include "runloop_listener.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,16 +41,6 @@ typedef struct runloop_reply {
     const void *bytes; ///< Aligned for any type: during the call. NULL if `length` is 0.
     size_t length;     ///< Of them.
 } runloop_reply;
-
-/// The process at the other end.
-typedef struct runloop_peer {
-    int32_t
-        pid; ///< When it connected or listened, or, of a socketpair, when that was made: then it may be this process. 0: unknown.
-    uint32_t uid; ///< Its effective user at that time,
-    uint32_t gid; ///< and group.
-    /// The process that had the pid, for as long as the channel is there, and not to be closed. -1: the kernel is older than Linux 6.5.
-    int pidfd;
-} runloop_peer;
 
 /// The configuration of a channel, which is copied. 0 stands for the number that is given with each limit.
 typedef struct runloop_channel_config {
@@ -97,7 +88,7 @@ RUNLOOP_EXPORT int runloop_channel_listen(const char *path, uint32_t mode, int b
 RUNLOOP_EXPORT int runloop_channel_connect(const char *path, const runloop_channel_config *config,
                                            runloop_channel **out);
 
-/// The process at the other end, as it was connected. O(1).
+/// The process at the other end, as it was connected. Its pidfd is there for as long as the channel is, and not to be closed. O(1).
 /// Errors: -EINVAL.
 RUNLOOP_EXPORT int runloop_channel_get_peer(runloop_channel *channel, runloop_peer *out);
 

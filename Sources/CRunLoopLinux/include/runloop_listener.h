@@ -68,6 +68,23 @@ RUNLOOP_EXPORT int runloop_socket_get_port(int descriptor, bool of_peer);
 /// peer; -EINVAL; -EBADF; -ENOTSOCK: not a socket.
 RUNLOOP_EXPORT int runloop_socket_get_address(int descriptor, bool of_peer, char *text, size_t capacity);
 
+/// The process at the other end of a connected Unix socket.
+typedef struct runloop_peer {
+    int32_t
+        pid; ///< When it connected or listened, or, of a socketpair, when that was made: then it may be this process. 0: unknown.
+    uint32_t uid; ///< Its effective user at that time,
+    uint32_t gid; ///< and group.
+    /// The process that had the pid: by it runloop_child_create learns of its end. -1: the kernel is older than Linux 6.5, or the process was
+    /// reaped.
+    int pidfd;
+} runloop_peer;
+
+/// Who is at the other end of a connected Unix socket, of any type: what to decide by is `uid`, since a pid may be another process's by now. The
+/// pidfd is the caller's to close, and closed on exec. Any thread. O(1).
+/// Errors: -EAFNOSUPPORT: not a Unix socket; -ENOTCONN: it has no peer; -EBADF; -ENOTSOCK: not a socket; -EMFILE, -ENFILE: the pidfd needs a
+/// descriptor; -EINVAL.
+RUNLOOP_EXPORT int runloop_socket_get_peer(int descriptor, runloop_peer *out);
+
 //===-- Listeners ----------------------------------------------------------------------------------------------------===//
 /// A socket whose connections are accepted.
 /// If it is in several loops, each connection goes to one of them. While it is in no mode that runs, connections wait in the kernel's queue.

@@ -58,7 +58,8 @@ extension RunLoop.Channel {
         }
     }
 
-    /// The process at the other end of a channel: the one that connected, listened, or made the socketpair.
+    /// The process at the other end of a channel or a connection: the one that connected, listened, or made the socketpair. Decide by `user`:
+    /// the kernel vouches for it, and a pid may be another process's by now.
     public struct Peer: Hashable, Sendable {
         /// Its pid at that time; `nil` if it is unknown.
         public let process: Int32?
@@ -66,8 +67,8 @@ extension RunLoop.Channel {
         public let user: UInt32
         /// Its effective group at that time.
         public let group: UInt32
-        /// A pidfd of it, for `Child(borrowing:on:)`, as long as the channel is there, and not to be closed. `nil` before
-        /// Linux 6.5.
+        /// A pidfd of it, for `Child(borrowing:on:)`, as long as the channel or connection is there, and not to be closed. `nil` before
+        /// Linux 6.5, and if the process was reaped.
         public let processDescriptor: CInt?
 
         init(_ peer: runloop_peer) {

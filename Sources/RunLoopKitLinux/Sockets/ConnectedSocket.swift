@@ -1,4 +1,5 @@
 #if os(Linux)
+internal import CRunLoopLinux
 internal import RunLoopKit
 internal import RunLoopKitCLibrary
 internal import Synchronization
@@ -13,6 +14,8 @@ final class ConnectedSocket: Sendable {
     /// What ended the connection, if the program did.
     private let reason = Guarded<RunLoop.Error?>(nil)
     let limits: ConnectionLimits
+    /// The process at the other end, from the first question on.
+    private let knownPeer = Guarded<runloop_peer?>(nil)
 
     init(_ number: CInt, now: Int64, _ limits: ConnectionLimits) {
         (self.number, self.limits) = (number, limits)
@@ -22,6 +25,24 @@ final class ConnectedSocket: Sendable {
     deinit {
         limits.invalidate()
         close(number)
+        if let peer = knownPeer.withLock({ $0 }), peer.pidfd >= 0 { close(peer.pidfd) }
+    }
+
+    /// `nil` if the socket is not a Unix socket, or has no peer.
+    var peer: runloop_peer? {
+        get throws(RunLoop.Error) {
+            let (result, peer): (Int32, runloop_peer?) = knownPeer.withLock { known in
+                if let known { return (0, known) }
+                var peer = runloop_peer()
+                let result = unsafe runloop_socket_get_peer(number, &peer)
+                if result == 0 { known = peer }
+                return (result, known)
+            }
+            if result == -ErrorNumber.tooManyDescriptors {
+                throw RunLoop.Error(result: result, of: .system, subject: "peer of descriptor \(number)")
+            }
+            return peer
+        }
     }
 
     var lastMove: Int64 { latestMove.load(ordering: .relaxed) }

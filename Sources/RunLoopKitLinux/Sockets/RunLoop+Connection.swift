@@ -102,6 +102,15 @@ extension RunLoop {
         /// The address on this side. As above.
         public var localAddress: String { address(ofSocket: socket.number, isPeer: false) }
 
+        /// The process at the other end of a Unix socket; `nil` for another socket.
+        ///
+        ///     guard try connection.peer?.user == geteuid() else { return connection.abort() }
+        ///
+        /// - Throws: `tooManyDescriptors`: its pidfd, which the connection has from the first call on, needs one.
+        public var peer: Channel.Peer? {
+            get throws { try socket.peer.map(Channel.Peer.init) }
+        }
+
         private var isEnded: Bool { !writer.isValid }
 
         private func end(_ error: RunLoop.Error?) {

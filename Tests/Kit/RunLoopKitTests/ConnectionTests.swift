@@ -5,6 +5,23 @@ import RunLoopKitTesting
 import Testing
 
 @Suite struct ConnectionTests {
+    @Test("A connection of a Unix socket knows its peer's user and process, and one of TCP does not")
+    func peers() async throws {
+        let thread = try RunLoop.Thread()
+        let path = "/tmp/runloop-peer-\(getpid())"
+        for address in [RunLoop.Listener.Address.unix(path), .tcp(port: 0)] {
+            let listener = try RunLoop.Listener(address, on: thread.loop)
+            let client = try RunLoop.Connection(adopting: connect(to: listener), on: thread.loop)
+            let peer = try client.peer
+            #expect(peer?.process == (address == .unix(path) ? getpid() : nil))
+            #expect(peer?.user == (address == .unix(path) ? geteuid() : nil))
+            #expect(try client.peer?.processDescriptor == peer?.processDescriptor)
+            if let process = peer?.processDescriptor { #expect(fcntl(process, F_GETFD) & FD_CLOEXEC != 0) }
+            client.abort()
+            listener.invalidate()
+        }
+    }
+
     @Test("Tasks serve the connections of a listener, of each family, and close them in order")
     func serving() async throws {
         let thread = try RunLoop.Thread()

@@ -11,10 +11,6 @@
 
 #include "channels/channel.h"
 
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77
-#endif
-
 enum {
     DEFAULT_MESSAGES = 64,
     DEFAULT_BYTES = 1 << 20,
@@ -198,32 +194,19 @@ static int option(int descriptor, int domain, int name, void *value, socklen_t s
 
 /// Who is at the other end of the socket, and whether that is allowed.
 static int find_peer(int descriptor, bool allows_any_user, runloop_peer *peer) {
-    int type = 0, domain = 0;
-    struct ucred credentials;
+    int type = 0;
     int result = option(descriptor, SOL_SOCKET, SO_TYPE, &type, sizeof type);
-    if (result == 0)
-        result = option(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, sizeof domain);
+    if (result < 0 || type != SOCK_SEQPACKET)
+        return result == 0 || result == -ENOTSOCK ? -EINVAL : result;
+    result = runloop_socket_get_peer(descriptor, peer);
     if (result < 0)
-        return result == -ENOTSOCK ? -EINVAL : result;
-    if (type != SOCK_SEQPACKET || domain != AF_UNIX)
-        return -EINVAL;
-    socklen_t size = sizeof(struct sockaddr);
-    struct sockaddr address;
-    if (getpeername(descriptor, &address, &size) < 0)
-        return -errno;
-    result = option(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, sizeof credentials);
-    if (result < 0)
-        return result;
-    if (credentials.uid != geteuid() && !allows_any_user)
-        return -EPERM;
-    *peer = (runloop_peer){.pid = credentials.pid, .uid = credentials.uid, .gid = credentials.gid, .pidfd = -1};
-    result = option(descriptor, SOL_SOCKET, SO_PEERPIDFD, &peer->pidfd, sizeof peer->pidfd);
-    if (result == -EMFILE || result == -ENFILE)
-        return result;
-    // Before Linux 6.5, or its process was reaped.
-    if (result < 0)
-        peer->pidfd = -1;
-    return 0;
+        return result == -EAFNOSUPPORT ? -EINVAL : result;
+    if (peer->uid == geteuid() || allows_any_user)
+        return 0;
+    if (peer->pidfd >= 0)
+        close(peer->pidfd);
+    peer->pidfd = -1;
+    return -EPERM;
 }
 
 static size_t or_default(size_t limit, size_t number) {

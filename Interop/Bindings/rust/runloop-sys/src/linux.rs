@@ -43,6 +43,110 @@ extern "C" {
 extern "C" {
     pub fn runloop_alarm_get_interval(alarm: *mut runloop_alarm) -> i64;
 }
+extern "C" {
+    pub fn runloop_listen_tcp(
+        address: *const ::std::os::raw::c_char,
+        port: u16,
+        backlog: ::std::os::raw::c_int,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn runloop_listen_unix(
+        path: *const ::std::os::raw::c_char,
+        mode: u32,
+        backlog: ::std::os::raw::c_int,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn runloop_listen_abstract(
+        name: *const ::std::os::raw::c_char,
+        backlog: ::std::os::raw::c_int,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct runloop_inherited_socket {
+    pub descriptor: ::std::os::raw::c_int,
+    pub name: [::std::os::raw::c_char; 256usize],
+}
+extern "C" {
+    pub fn runloop_take_inherited_sockets(
+        sockets: *mut runloop_inherited_socket,
+        capacity: usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn runloop_socket_get_port(
+        descriptor: ::std::os::raw::c_int,
+        of_peer: bool,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn runloop_socket_get_address(
+        descriptor: ::std::os::raw::c_int,
+        of_peer: bool,
+        text: *mut ::std::os::raw::c_char,
+        capacity: usize,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+pub struct runloop_peer {
+    pub pid: i32,
+    pub uid: u32,
+    pub gid: u32,
+    pub pidfd: ::std::os::raw::c_int,
+}
+extern "C" {
+    pub fn runloop_socket_get_peer(
+        descriptor: ::std::os::raw::c_int,
+        out: *mut runloop_peer,
+    ) -> ::std::os::raw::c_int;
+}
+pub type runloop_listener = runloop_source;
+#[repr(C)]
+pub struct runloop_listener_config {
+    pub context: runloop_context,
+    pub descriptor: ::std::os::raw::c_int,
+    pub owns: bool,
+    pub removes_path: bool,
+    pub budget: u32,
+    pub accepted: ::std::option::Option<
+        unsafe extern "C" fn(
+            listener: *mut runloop_listener,
+            descriptor: ::std::os::raw::c_int,
+            info: *mut ::std::os::raw::c_void,
+        ),
+    >,
+    pub refused: ::std::option::Option<
+        unsafe extern "C" fn(
+            listener: *mut runloop_listener,
+            descriptor: ::std::os::raw::c_int,
+            info: *mut ::std::os::raw::c_void,
+        ),
+    >,
+    pub paused: ::std::option::Option<
+        unsafe extern "C" fn(
+            listener: *mut runloop_listener,
+            error: ::std::os::raw::c_int,
+            info: *mut ::std::os::raw::c_void,
+        ),
+    >,
+    pub cancel: ::std::option::Option<
+        unsafe extern "C" fn(
+            listener: *mut runloop_listener,
+            loop_: *mut runloop,
+            mode: *const ::std::os::raw::c_char,
+            info: *mut ::std::os::raw::c_void,
+        ),
+    >,
+    pub resets: bool,
+}
+extern "C" {
+    pub fn runloop_listener_create(
+        config: *const runloop_listener_config,
+        out: *mut *mut runloop_listener,
+    ) -> ::std::os::raw::c_int;
+}
 pub type runloop_channel = runloop_source;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -63,13 +167,6 @@ pub struct runloop_reply {
     pub result: i32,
     pub bytes: *const ::std::os::raw::c_void,
     pub length: usize,
-}
-#[repr(C)]
-pub struct runloop_peer {
-    pub pid: i32,
-    pub uid: u32,
-    pub gid: u32,
-    pub pidfd: ::std::os::raw::c_int,
 }
 #[repr(C)]
 pub struct runloop_channel_config {
@@ -630,97 +727,6 @@ extern "C" {
 }
 extern "C" {
     pub fn runloop_input_get_moved_ns(input: *mut runloop_input) -> i64;
-}
-extern "C" {
-    pub fn runloop_listen_tcp(
-        address: *const ::std::os::raw::c_char,
-        port: u16,
-        backlog: ::std::os::raw::c_int,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn runloop_listen_unix(
-        path: *const ::std::os::raw::c_char,
-        mode: u32,
-        backlog: ::std::os::raw::c_int,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn runloop_listen_abstract(
-        name: *const ::std::os::raw::c_char,
-        backlog: ::std::os::raw::c_int,
-    ) -> ::std::os::raw::c_int;
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct runloop_inherited_socket {
-    pub descriptor: ::std::os::raw::c_int,
-    pub name: [::std::os::raw::c_char; 256usize],
-}
-extern "C" {
-    pub fn runloop_take_inherited_sockets(
-        sockets: *mut runloop_inherited_socket,
-        capacity: usize,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn runloop_socket_get_port(
-        descriptor: ::std::os::raw::c_int,
-        of_peer: bool,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn runloop_socket_get_address(
-        descriptor: ::std::os::raw::c_int,
-        of_peer: bool,
-        text: *mut ::std::os::raw::c_char,
-        capacity: usize,
-    ) -> ::std::os::raw::c_int;
-}
-pub type runloop_listener = runloop_source;
-#[repr(C)]
-pub struct runloop_listener_config {
-    pub context: runloop_context,
-    pub descriptor: ::std::os::raw::c_int,
-    pub owns: bool,
-    pub removes_path: bool,
-    pub budget: u32,
-    pub accepted: ::std::option::Option<
-        unsafe extern "C" fn(
-            listener: *mut runloop_listener,
-            descriptor: ::std::os::raw::c_int,
-            info: *mut ::std::os::raw::c_void,
-        ),
-    >,
-    pub refused: ::std::option::Option<
-        unsafe extern "C" fn(
-            listener: *mut runloop_listener,
-            descriptor: ::std::os::raw::c_int,
-            info: *mut ::std::os::raw::c_void,
-        ),
-    >,
-    pub paused: ::std::option::Option<
-        unsafe extern "C" fn(
-            listener: *mut runloop_listener,
-            error: ::std::os::raw::c_int,
-            info: *mut ::std::os::raw::c_void,
-        ),
-    >,
-    pub cancel: ::std::option::Option<
-        unsafe extern "C" fn(
-            listener: *mut runloop_listener,
-            loop_: *mut runloop,
-            mode: *const ::std::os::raw::c_char,
-            info: *mut ::std::os::raw::c_void,
-        ),
-    >,
-    pub resets: bool,
-}
-extern "C" {
-    pub fn runloop_listener_create(
-        config: *const runloop_listener_config,
-        out: *mut *mut runloop_listener,
-    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn runloop_reap_orphans() -> ::std::os::raw::c_int;
