@@ -6,7 +6,7 @@ extension RunLoop {
     /// Calls its action once when some time has passed, on the thread of its loop, unless it is rescheduled or cancelled before.
     ///
     /// For something that rarely happens: a connection that stays silent, a request without an answer, a key that is held down.
-    /// The value is the timeout: its owner postpones it with `reschedule(after:)`, and cancels it by destroying the value.
+    /// The value is the timeout: its owner postpones it with `reschedule(after:)`, and cancels it by destroying the value, or with `cancel()`.
     ///
     ///     private var idle: RunLoop.Timeout?
     ///     …
@@ -76,9 +76,9 @@ extension RunLoop {
         /// already. O(1).
         public var isValid: Bool { unsafe runloop_timer_is_valid(timer.core) }
 
-        /// Cancels it and consumes the value, as destroying the value does. No effect if the timeout is over. Any thread; does not
+        /// Cancels it, as destroying the value does: `defer { timeout.cancel() }`. No effect if the timeout is over. Any thread; does not
         /// wait for an action that runs on another thread (R119). O(log timers) per mode.
-        public consuming func cancel() {}
+        public func cancel() { unsafe runloop_timer_invalidate(timer.core) }
     }
 
     /// A method and not an initializer, because a method borrows its loop, and an initializer would retain it.

@@ -187,6 +187,37 @@ extension RunLoop {
             return Array(begun.prefix(count))
         }
 
+        /// The next bytes, exactly so many, in whatever pieces they arrive: a header of a known size, or a body whose length came before it. As
+        /// much memory, so a length that comes from a peer is checked first.
+        ///
+        ///     guard let header = try await reader.chunk(exactly: 4) else { return }
+        ///
+        /// - Parameter count: greater than zero (anything else is a precondition failure).
+        /// - Returns: `nil` also if the input ends with fewer, which are still there for `chunk(upTo:)`.
+        public func chunk(
+            exactly count: Int, isolation actor: isolated (any Actor)? = #isolation
+        ) async throws -> [UInt8]? {
+            precondition(count > 0, "A chunk has at least one byte.")
+            while unsafe begun.count + rest.count < count {
+                unsafe begun += rest
+                guard case .filled = try await take(beginReading().wait(isolation: actor)) else { return nil }
+            }
+            if begun.isEmpty {
+                defer { unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...]) }
+                return unsafe Array(rest[..<count])
+            }
+            let missing = count - begun.count
+            if missing <= 0 {
+                defer { begun = begun.dropFirst(count) }
+                return Array(begun.prefix(count))
+            }
+            defer {
+                begun = []
+                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[missing...])
+            }
+            return unsafe Array(begun) + rest[..<missing]
+        }
+
         /// The next byte.
         public func byte(isolation actor: isolated (any Actor)? = #isolation) async throws -> UInt8? {
             if let byte = knownByte() { return byte }

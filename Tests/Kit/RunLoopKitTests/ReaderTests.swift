@@ -50,6 +50,39 @@ import Testing
         }
     }
 
+    @Test("A chunk of an exact size comes whole, in whatever pieces it arrives, and fewer bytes at the end stay")
+    func exactly() async throws {
+        let thread = try RunLoop.Thread()
+        for size in [1, 2, 3, 7, 4096] {
+            let reader = try pipe(with: "0123a\n4567 89")
+            let input = RunLoop.Reader(borrowing: reader, on: thread.loop, bufferSize: size)
+            #expect(try await input.chunk(exactly: 4) == Array("0123".utf8))
+            #expect(try await input.line() == "a")
+            #expect(try await input.chunk(exactly: 1) == Array("4".utf8))
+            #expect(try await input.chunk(exactly: 3) == Array("567".utf8))
+            #expect(try await input.chunk(exactly: 4) == nil)
+            #expect(try await input.chunk(exactly: 2) == Array(" 8".utf8))
+            #expect(try await input.line() == "9")
+            #expect(try await input.chunk(exactly: 1) == nil)
+            close(reader)
+        }
+    }
+
+    @Test("A wait for an exact number of bytes that is cancelled has taken none of them")
+    func exactlyCancelled() async throws {
+        let thread = try RunLoop.Thread()
+        let (reader, writer) = try makePipe()
+        send("ab", to: writer)
+        let input = RunLoop.Reader(borrowing: reader, on: thread.loop)
+        await #expect(throws: RunLoop.Error.timedOut) {
+            try await thread.loop.withTimeout(.milliseconds(20)) { try await input.chunk(exactly: 4) }
+        }
+        send("cd", to: writer)
+        #expect(try await input.chunk(exactly: 4) == Array("abcd".utf8))
+        close(reader)
+        close(writer)
+    }
+
     @Test("A line that is too long stays, for a larger limit or for chunks")
     func tooLong() async throws {
         let thread = try RunLoop.Thread()

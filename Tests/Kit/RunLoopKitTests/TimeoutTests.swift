@@ -54,6 +54,26 @@ import Testing
         }
     }
 
+    @Test("R88 A timeout may be cancelled by a defer, and again, and is over then")
+    func deferred() async throws {
+        try await withRunLoopThread {
+            let called = Count()
+            do {
+                let timeout = RunLoop.Timeout(on: .current, after: .zero) { called.increment() }
+                defer {
+                    timeout.cancel()
+                    timeout.cancel()
+                    let isOver = !timeout.isValid && timeout.fireDate == nil
+                    #expect(isOver)
+                }
+                let isValid = timeout.isValid
+                #expect(isValid)
+            }
+            #expect(RunLoop.current.run(mode: .default, for: .zero) == .finished)
+            #expect(called.value == 0)
+        }
+    }
+
     @Test("R88 R119 A timeout that is cancelled in its own action frees its closure after that")
     func cancelledInside() async throws {
         try await withRunLoopThread {
