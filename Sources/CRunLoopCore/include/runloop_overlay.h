@@ -86,7 +86,7 @@ void runloop__observer_share(runloop_observer *observer, void *object);
 /// Has a run of the loop begun, ever? Any thread.
 bool runloop__has_run(runloop *loop);
 
-/// Is the calling thread one of libdispatch's that has work of a queue, and not the main thread? false if that is not known.
+/// Is the calling thread, which is not the main one, one of libdispatch's that has work of a queue? false if that is not known.
 bool runloop__is_on_dispatch_thread(void);
 
 /// What a thread sends to a loop.

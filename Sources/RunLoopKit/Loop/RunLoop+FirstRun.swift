@@ -8,8 +8,9 @@ extension RunLoop {
     /// Synchronous programs prepare their loops as long as they like: a thread's own end reports what was forgotten there.
     var mayNeverRun: Bool {
         if unsafe runloop__has_run(core) { return false }
-        let isSuspect = unsafe withUnsafeCurrentTask { unsafe $0 != nil } || (isCurrent && runloop__is_on_dispatch_thread())
-        return isSuspect && runloop__diagnostic_is_due(RUNLOOP__NEVER_RUN)
+        let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
+        let isInBlock = self != RunLoop.main && isCurrent && runloop__is_on_dispatch_thread()
+        return (isInTask || isInBlock) && runloop__diagnostic_is_due(RUNLOOP__NEVER_RUN)
     }
 
     /// Writes the sentence, if the item is still there a second later, and the loop has not run.

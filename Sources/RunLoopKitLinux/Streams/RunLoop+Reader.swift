@@ -200,7 +200,8 @@ extension RunLoop {
             precondition(count > 0, "A chunk has at least one byte.")
             while unsafe begun.count + rest.count < count {
                 unsafe begun += rest
-                guard case .filled = try await take(beginReading().wait(isolation: actor)) else { return nil }
+                try await beginReading().wait(isolation: actor)
+                guard case .filled = try take() else { return nil }
             }
             if begun.isEmpty {
                 defer { unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...]) }

@@ -60,8 +60,7 @@ static int descriptor(void) {
 
 bool runloop__is_on_dispatch_thread(void) {
     // A thread without a queue is given the label of the queue that overcommits.
-    const char *label =
-        dispatch_queue_get_label && runloop_current() != runloop_main() ? dispatch_queue_get_label(NULL) : NULL;
+    const char *label = dispatch_queue_get_label ? dispatch_queue_get_label(NULL) : NULL;
     return label && strcmp(label, "com.apple.root.default-qos.overcommit") != 0 &&
            strcmp(label, "com.apple.main-thread") != 0;
 }
