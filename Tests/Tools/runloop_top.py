@@ -160,6 +160,12 @@ def test_says_what_is_wrong(path):
         assert result.returncode == status and words in result.stderr, (arguments, result)
 
 
+def test_helps(_):
+    for argument, words in [("--help", "usage: runloop-top"), ("-h", "--interval SECONDS"), ("--version", "runloop-top 0.")]:
+        result = run_top(argument)
+        assert result.returncode == 0 and words in result.stdout and result.stderr == "", (argument, result)
+
+
 def test_understands_only_reports(path):
     with tempfile.TemporaryDirectory() as folder:
         place = folder + "/false"
@@ -239,13 +245,14 @@ def test_lets_no_answer_command_the_terminal(path):
 def test_lists_what_is_published(path):
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_RUNTIME_DIR"] = folder
-        assert run_top().stdout == ""
+        nothing = run_top()
+        assert nothing.stdout == "" and nothing.returncode == 0 and "no process of this user is published" in nothing.stderr, nothing
         process = start_published()
         listed = run_top().stdout
         by_id = run_top("--once", str(process.pid))
         process.kill()
         process.wait()
-        assert listed == f"{process.pid}\t1 loop\t{folder}/runloop-{process.pid}.sock\n", listed
+        assert listed == f"{process.pid}\tpublished\t1 loop\t{folder}/runloop-{process.pid}.sock\n", listed
         assert by_id.returncode == 0 and "main " in by_id.stdout, by_id
         # It has left its socket, at which nobody is.
         assert run_top().stdout == "" and os.listdir(folder)

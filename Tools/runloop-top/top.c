@@ -15,10 +15,22 @@
 #include <unistd.h>
 
 #include "published_path.h"
+#include "runloop.h"
 #include "table.h"
 
 static const char usage[] = "usage: runloop-top [--once] [--interval SECONDS] PID|PATH\n"
                             "       runloop-top    lists the processes that are published\n";
+static const char help[] =
+    "\n"
+    "Shows the run loops of a process as they run: which call-outs take how long, and what they wait for. The process\n"
+    "publishes them: by runloop_publish() in C, by a RunLoop.Publication in Swift.\n"
+    "\n"
+    "  PID|PATH             the process, or the socket at which it is published\n"
+    "  --once               writes one table, and ends; so it does if input or output is not a terminal\n"
+    "  --interval SECONDS   between two looks, 0.05 to 3600; 1 if it is not given\n"
+    "  --help, --version    write this, or the version\n"
+    "\n"
+    "Keys: q quits.\n";
 
 static int fail(const char *path, int error) {
     fprintf(stderr, "runloop-top: %s: %s\n", path, strerror(-error));
@@ -27,8 +39,25 @@ static int fail(const char *path, int error) {
 
 //===-- without arguments --------------------------------------------------------------------------------------------===//
 
+/// As ps shows it; empty if the process is gone, or another user's who hides it.
+static void read_name(int pid, char *name, size_t size) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/comm", pid);
+    FILE *file = fopen(path, "r");
+    if (!file || !fgets(name, (int)size, file))
+        *name = 0;
+    name[strcspn(name, "\n")] = 0;
+    // A name is any bytes, and the terminal may be commanded by some.
+    for (char *byte = name; *byte; byte++)
+        if ((unsigned char)*byte < ' ' || *byte == 0x7f)
+            *byte = '?';
+    if (file)
+        fclose(file);
+}
+
 static int list(void) {
     static struct sample sample;
+    int shown = 0;
     char folder[PATH_MAX], path[PATH_MAX + NAME_MAX + 2];
     int error = published_folder(folder, sizeof folder, false);
     DIR *files = error ? NULL : opendir(folder);
@@ -44,11 +73,18 @@ static int list(void) {
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, file->d_name);
         // What an ended process has left answers nobody.
-        if (sample_take(path, &sample) == 0)
-            printf("%d\t%d loop%s\t%s\n", pid, sample.count, sample.count == 1 ? "" : "s", path);
+        if (sample_take(path, &sample) == 0) {
+            char name[64];
+            read_name(pid, name, sizeof name);
+            printf("%d\t%s\t%d loop%s\t%s\n", pid, name, sample.count, sample.count == 1 ? "" : "s", path);
+            shown++;
+        }
     }
     if (files)
         closedir(files);
+    if (shown == 0)
+        fprintf(stderr, "runloop-top: no process of this user is published (in %s); runloop-top --help says how\n",
+                folder);
     return 0;
 }
 
@@ -171,6 +207,15 @@ int main(int count, char **arguments) {
     const char *process = NULL;
     for (int i = 1; i < count; i++) {
         char *rest = "";
+        if (strcmp(arguments[i], "--help") == 0 || strcmp(arguments[i], "-h") == 0) {
+            printf("%s%s", usage, help);
+            return 0;
+        }
+        if (strcmp(arguments[i], "--version") == 0) {
+            printf("runloop-top %d.%d.%d\n", RUNLOOP_VERSION >> 16, RUNLOOP_VERSION >> 8 & 0xff,
+                   RUNLOOP_VERSION & 0xff);
+            return 0;
+        }
         if (strcmp(arguments[i], "--once") == 0)
             is_once = true;
         else if (strcmp(arguments[i], "--interval") == 0 && i + 1 < count)
