@@ -3,6 +3,7 @@ internal import CRunLoopCore
 internal import CRunLoopExecutors
 internal import CRunLoopOverlay
 internal import RunLoopKit
+internal import RunLoopKitCLibrary
 
 /// What a runtime that does not take the executors gets.
 package enum Fallback {
@@ -46,6 +47,7 @@ package enum Installation {
             unsafe Hooks.endSleep = { unsafe jobs.endSleep($0) }
             jobs.whenRunsHaveEnded = MainQueueGuest.runsHaveEnded
             jobs.whenNobodyRuns = MainQueueGuest.invite
+            atexit { MainLoopJobs.shared.reportAtExit() }
         }
     }
 

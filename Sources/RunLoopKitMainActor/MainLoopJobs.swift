@@ -33,8 +33,6 @@ internal import Synchronization
     /// A batch is so many jobs, or those that begin within so many nanoseconds. Then timers and descriptors get their turn.
     private static let batchLimit = 256
     private static let batchDuration: Int64 = 1_000_000
-    /// A job that lasts longer is worth a diagnostic.
-    private static let patience: Int64 = 250_000_000
 
     /// The main loop, which is never freed.
     @safe private let loop: OpaquePointer
@@ -45,10 +43,10 @@ internal import Synchronization
     /// How many jobs wait for their instants.
     private let delayedJobs = Atomic(0)
     private let process = ForkGeneration()
+    private let running = RunningJob()
     /// On the loop's thread only, as is everything below.
     private var bands = JobBands()
-    /// How many runs of common modes have begun, ever, and how many of them go on; a guest's counts while it iterates.
-    private var runs = 0
+    /// How many runs of common modes go on; a guest's counts while it iterates.
     private var activeRuns = 0
     private var activeJobs = 0
 
@@ -125,7 +123,15 @@ internal import Synchronization
                 expected: newest, desired: UInt(bitPattern: job.words), ordering: .sequentiallyConsistent)
         } while !isAdded
         if !isPosted.load(ordering: .sequentiallyConsistent) { post() }
+        running.reportToOthers()
         if !isServed.load(ordering: .sequentiallyConsistent) { whenNobodyRuns?() }
+    }
+
+    /// The process ends; if it does in a job that has kept others waiting, that is reported.
+    func reportAtExit() {
+        if !isOnThread || process.isOver { return }
+        let now = runloop_get_now_ns(nil)
+        if hasJobs || untilDelayedJob == 0 { running.report(at: now) }
     }
 
     /// On the loop's thread.
@@ -165,15 +171,12 @@ internal import Synchronization
         let end = now + Self.batchDuration
         for _ in 0..<Self.batchLimit {
             guard let job = takeNext() else { return }
-            let begin = now
-            let name = JobName(job)
-            let runsBefore = runs
+            running.begins(job, at: now)
             run(job)
             // A job may have forked, and the child returns from it. The other jobs are the parent's.
             if process.isOver { return }
             now = runloop_get_now_ns(nil)
-            // A run that is nested in the job serves the others.
-            if now - begin >= Self.patience && runs == runsBefore { name.report(now - begin) }
+            running.ends(at: now)
             if now >= end { break }
         }
         if !bands.isEmpty { post() }
@@ -274,7 +277,8 @@ internal import Synchronization
 
     /// What was posted before may be hidden from the run.
     private func runBegins() {
-        runs += 1
+        // A run that is nested in a job serves the others.
+        running.leaves()
         enterRun()
         takeInbox()
         // A post whose jobs a batch took before it counts as well: the next job relies on it.

@@ -16,10 +16,14 @@ package struct CodePlace: Hashable, CustomStringConvertible {
         }
     }
 
-    /// Of a job that has gone on meanwhile, by the two words that it had before.
-    package init?(function: UInt, closure: UInt) {
-        guard let place = Self.ofBeginning(function, closure) ?? CodePlace(function: function) else { return nil }
-        self = place
+    /// Of a job that has gone on meanwhile, by what it had before.
+    init?(functions: [UInt], closure: UInt) {
+        guard let first = functions.first else { return nil }
+        if let closure = Self.ofBeginning(first, closure) {
+            self = closure
+        } else {
+            self.functions = functions
+        }
     }
 
     /// The closure of a task that has not begun, which goes on in the runtime. `nil` for one that has.

@@ -35,7 +35,10 @@ private enum FirstRun {
             loop == RunLoop.main
             ? "the main loop. Below an async main, and in Swift Testing, link RunLoopKitMainActor, which runs it"
             : "the loop of a thread of the task pool, or of libdispatch. Use RunLoop.main, or the loop of a RunLoop.Thread"
-        return "A second ago a task or a block of a dispatch queue added a timer or a source to a run loop that nobody has run since: \(place)."
+        return """
+            A second ago a task or a block of a dispatch queue added a timer or a source to a run loop that nobody has \
+            run since: \(place).
+            """
     }
 }
 #endif

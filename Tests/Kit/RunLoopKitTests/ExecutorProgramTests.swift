@@ -127,6 +127,14 @@ import Testing
         #expect(loud.split(separator: "\n").count == 2)
         let begun = try await runProgram("single-thread-program", "blocks begun 2>&1").output
         #expect(begun.contains("without an await, in a closure. "))
+        // The program's function, and not the call of the library that resumes it; also if the process ends with the job, or before it does.
+        for (way, function) in [
+            ("resumed", "keepTheLoopAfterACall"), ("exits", "exitAfter"), ("endless", "keepTheLoopForEver"),
+        ] {
+            let ending = try await runProgram("single-thread-program", "blocks \(way) 2>&1")
+            #expect(ending.status == 0)
+            #expect(ending.output.contains("without an await, in \(function)"), "\(way): \(ending.output)")
+        }
         let nested = try await runProgram("single-thread-program", "blocks nested 2>&1")
         #expect(nested == Ending(status: 0, output: "blocks: done\n"))
     }

@@ -156,10 +156,51 @@ import RunLoopKitTesting
         await Task.yield()
     } else if CommandLine.arguments.contains("begun") {
         await keepTheLoopFromTheBeginning(for: .milliseconds(300))
+    } else if CommandLine.arguments.contains("resumed") {
+        // What it waits for is a call of the library, which resumes it.
+        try await keepTheLoopAfterACall(for: .milliseconds(300))
+    } else if CommandLine.arguments.contains("exits") {
+        await exitAfter(.milliseconds(300))
+    } else if CommandLine.arguments.contains("endless") {
+        try await keepTheLoopForEver()
     } else {
         await keepTheLoop(for: .milliseconds(300))
         await keepTheLoop(for: .milliseconds(300))
     }
+}
+
+@MainActor func keepTheLoopAfterACall(for duration: Duration) async throws {
+    let (thread, loop) = (try RunLoop.Thread(name: "other"), RunLoop.main)
+    await thread.performAndWait { precondition(!loop.isCurrent) }
+    let end = ContinuousClock.now + duration
+    while .now < end {}
+    await Task.yield()
+}
+
+@MainActor func exitAfter(_ duration: Duration) async {
+    await Task.yield()
+    Task {}
+    let end = ContinuousClock.now + duration
+    while .now < end {}
+    print("blocks: done")
+    exit(0)
+}
+
+/// Never returns; another thread, which has jobs for the loop meanwhile, ends the process.
+@MainActor func keepTheLoopForEver() async throws {
+    await Task.yield()
+    let thread = try RunLoop.Thread(name: "other")
+    thread.perform {
+        let end = ContinuousClock.now + .milliseconds(400)
+        while .now < end {
+            usleep(20_000)
+            Task { @MainActor in }
+        }
+        print("blocks: done")
+        fflush(nil)
+        _exit(0)
+    }
+    withExtendedLifetime(thread) { while true { usleep(20_000) } }
 }
 
 @MainActor func keepTheLoop(for duration: Duration) async {
