@@ -305,6 +305,12 @@ let package = Package(
             path: "Tests/Kit/ExecutorPrograms/Simulation",
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "ported",
+            dependencies: ["RunLoopKit", "RunLoopKitLinux"],
+            path: "Tests/Kit/PortedPrograms",
+            swiftSettings: swiftSettings
+        ),
         // The same in a program without a product for the main actor, and with each.
         .target(
             name: "AwaitsOnLoop",

@@ -161,12 +161,12 @@ TEST("a loop that sleeps looks for its signals a few times, and then no more") {
     for (; runloop_next_fire_date(runloop_current(), MODE) != RUNLOOP_NEVER && looks < 20; looks++) {
         runloop_visit_items(runloop_current(), MODE, find_timer, NULL);
         EXPECT(runloop_timer_get_fire_date(found) >= before + pause * 4);
-        pause = pause ? pause * 4 : 50 * MS;
+        pause = pause ? pause * 4 : 10 * MS;
         before = runloop_now_ns();
         runloop_timer_set_fire_date(found, before);
         run_for(MODE, 0);
     }
-    EXPECT_EQ(looks, 7);
+    EXPECT_EQ(looks, 8);
     EXPECT_EQ(run_for(MODE, MS), RUNLOOP_RESULT_TIMED_OUT);
     end_source(caught);
 }

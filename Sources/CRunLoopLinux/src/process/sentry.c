@@ -12,9 +12,10 @@
 /// Between the looks of loops that are about to sleep.
 #define FIRST_PAUSE_NS INT64_C(10000000)
 #define LONGEST_PAUSE_NS INT64_C(1000000000)
-/// Between the looks of a loop that sleeps: seven, of which the last is after some five minutes.
-#define FIRST_SLEEP_NS INT64_C(50000000)
-#define LAST_SLEEP_NS (FIRST_SLEEP_NS * 4096)
+/// Between the looks of a loop that sleeps: eight, of which the last is after some four minutes. What arrives between the other owner's coming and
+/// a look is lost here, so they are frequent at first.
+#define FIRST_SLEEP_NS INT64_C(10000000)
+#define LAST_SLEEP_NS (FIRST_SLEEP_NS * 16384)
 
 /// Of the process: a look is at all signals. Several loops may look at the same time, which does no harm.
 static _Atomic int64_t next_ns, pause_ns;
