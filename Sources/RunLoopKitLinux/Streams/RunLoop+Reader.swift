@@ -39,6 +39,8 @@ extension RunLoop {
         private var linesOfTurn = 0
         /// A descriptor of which much is there is not to keep the others waiting.
         private static let turn = 16
+        /// `begun` is of a chunk that was not complete, and so may have ends of lines.
+        private var mayHaveLines = false
         /// What was read last is the beginning of a line that is too long, which has been reported.
         private var isInLongLine = false
 
@@ -108,9 +110,24 @@ extension RunLoop {
             return String(decoding: begun, as: UTF8.self)
         }
 
+        /// The next line of a chunk that was not complete.
+        @inline(never)
+        private func lineOfChunk(limit: Int) throws(RunLoop.Error) -> String? {
+            guard let end = begun.firstIndex(of: lineFeed) else {
+                mayHaveLines = false
+                return nil
+            }
+            let line = begun[..<end]
+            let count = line.count - (line.last == carriageReturn ? 1 : 0)
+            if count > limit { throw .lineTooLong }
+            begun = begun[(end + 1)...]
+            return String(decoding: line.prefix(count), as: UTF8.self)
+        }
+
         /// The next line, if its end has arrived. Throws `lineTooLong`, as soon as that is known. `nil` also if something else is to have its
         /// turn before.
         func knownLine(limit: Int) throws(RunLoop.Error) -> String? {
+            if mayHaveLines, let line = try lineOfChunk(limit: limit) { return line }
             if linesOfTurn >= Self.turn { return nil }
             let rest = unsafe rest
             if let end = unsafe firstOffset(of: lineFeed, in: rest) {
@@ -156,6 +173,10 @@ extension RunLoop {
         ) async throws -> Bool {
             defer { limits?.endLine() }
             while true {
+                if mayHaveLines, let end = begun.firstIndex(of: lineFeed) {
+                    begun = begun[(end + 1)...]
+                    return true
+                }
                 // It has no line feed.
                 begun = []
                 if let end = unsafe firstOffset(of: lineFeed, in: rest) {
@@ -200,9 +221,15 @@ extension RunLoop {
             precondition(count > 0, "A chunk has at least one byte.")
             while unsafe begun.count + rest.count < count {
                 unsafe begun += rest
+                mayHaveLines = !begun.isEmpty
                 try await beginReading().wait(isolation: actor)
                 guard case .filled = try take() else { return nil }
             }
+            return takeExactly(count)
+        }
+
+        /// They are there.
+        private func takeExactly(_ count: Int) -> [UInt8] {
             if begun.isEmpty {
                 defer { unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...]) }
                 return unsafe Array(rest[..<count])

@@ -113,8 +113,6 @@ private final class Folder: Sendable {
         #expect(throws: RunLoop.Error.invalid) { try RunLoop.Source(watching: "/", settle: .seconds(-1)) { _ in } }
         let tooLong = String(repeating: "n", count: 300)
         #expect(throws: RunLoop.Error(errorNumber: ENAMETOOLONG)) { try RunLoop.Source(watching: tooLong) { _ in } }
-        #expect(RunLoop.Error.tooManyWatches.description.contains("fs.inotify.max_user_watches"))
-        #expect(RunLoop.Error.tooManyDescriptors.description.contains("fs.inotify.max_user_instances"))
     }
 
     @Test("A source that is freed frees its closure") func freed() throws {

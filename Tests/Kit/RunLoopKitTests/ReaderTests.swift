@@ -68,6 +68,24 @@ import Testing
         }
     }
 
+    @Test("What a chunk of an exact size lacked bytes for is there for lines, however many it has")
+    func exactlyThenLines() async throws {
+        let thread = try RunLoop.Thread()
+        for size in [1, 3, 4096] {
+            let reader = try pipe(with: "one\r\ntwo\nthree\nfour")
+            let input = RunLoop.Reader(borrowing: reader, on: thread.loop, bufferSize: size)
+            #expect(try await input.chunk(exactly: 100) == nil)
+            #expect(try await input.line() == "one")
+            #expect(try await input.skipLine())
+            await #expect(throws: RunLoop.Error.lineTooLong) { try await input.line(limit: 4) }
+            #expect(try await input.line(limit: 5) == "three")
+            #expect(try await input.chunk(exactly: 2) == Array("fo".utf8))
+            #expect(try await input.line() == "ur")
+            #expect(try await input.line() == nil)
+            close(reader)
+        }
+    }
+
     @Test("A wait for an exact number of bytes that is cancelled has taken none of them")
     func exactlyCancelled() async throws {
         let thread = try RunLoop.Thread()
