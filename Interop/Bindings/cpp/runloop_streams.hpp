@@ -172,6 +172,20 @@ inline std::string socket_address(int socket, bool of_peer = false) {
                        size_t(check(runloop_socket_get_address(socket, of_peer, text, sizeof text), "runloop_socket_get_address")));
 }
 
+/// The process at the other end of a Unix socket.
+struct socket_peer {
+    pid_t pid;  ///< At that time; 0: unknown.
+    uid_t user; ///< What to decide by.
+    gid_t group;
+    descriptor process; ///< A pidfd; none before Linux 6.5, and if it was reaped.
+};
+/// Throws EAFNOSUPPORT for another socket.
+inline socket_peer peer_of(int socket) {
+    runloop_peer peer;
+    check(runloop_socket_get_peer(socket, &peer), "runloop_socket_get_peer");
+    return {peer.pid, peer.uid, peer.gid, descriptor(peer.pidfd)};
+}
+
 struct listener_options {
     bool removes_path = false; ///< Of a Unix socket, at the end.
     bool resets = false;       ///< Each connection is reset when it is closed.

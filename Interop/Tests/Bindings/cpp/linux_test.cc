@@ -261,6 +261,9 @@ TEST("a listener gets connections, which are made with a name or a path") {
         end_one();
     });
     connect_options options;
+    EXPECT(error_of([&] { peer_of(listener.socket()); }).rfind(std::to_string(EAFNOSUPPORT) + " ", 0) == 0);
+    pair ends;
+    EXPECT(peer_of(ends.ours.get()).pid == getpid() && peer_of(ends.ours.get()).user == geteuid());
     options.host = "127.0.0.1";
     options.port = socket_port(listener.socket());
     options.within = 60s;

@@ -325,6 +325,9 @@ fn connections_are_accepted_and_made_and_lines_go_there_and_back() {
             run_loop.spawn(async { answer(listener).await.unwrap() })?;
             let socket = Connect::tcp("localhost", port).within(LONG).connect().await?;
             assert_eq!(peer_address(&socket)?, format!("127.0.0.1:{port}"));
+            assert!(peer(&socket).is_err());
+            let (here, _there) = std::os::unix::net::UnixStream::pair().unwrap();
+            assert_eq!(peer(&here)?.pid, Some(std::process::id()));
             let mut stream = Stream::new(socket)?;
             stream.writer.write_all(b"one\r\ntwo\nlast").await?;
             stream.writer.close().await?;

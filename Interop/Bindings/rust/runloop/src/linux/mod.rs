@@ -28,7 +28,7 @@ pub use listener::Listener;
 pub use reader::{Reader, ReaderConfig};
 pub use run::{Excess, Outcome, Output, OutputEnd, RunConfig};
 pub use signals::{Arrival, Signals};
-pub use stream::{local_address, local_port, peer_address, Stream};
+pub use stream::{local_address, local_port, peer, peer_address, Peer, Stream};
 pub use writer::{Writer, WriterConfig};
 
 /// For the first process of a container, whose id is 1, in the first lines of `main`: the program is executed once more as a child of this

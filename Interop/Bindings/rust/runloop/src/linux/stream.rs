@@ -5,7 +5,7 @@ use crate::error::{check, Result};
 use runloop_sys as sys;
 use std::io;
 use std::os::raw::c_char;
-use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -84,6 +84,34 @@ pub fn local_address(socket: &impl AsFd) -> Result<String> {
 /// That of the other end.
 pub fn peer_address(socket: &impl AsFd) -> Result<String> {
     address(socket.as_fd(), true)
+}
+
+/// The process at the other end of a Unix socket.
+#[derive(Debug)]
+pub struct Peer {
+    /// Its number when it connected or listened. `None`: unknown.
+    pub pid: Option<u32>,
+    /// Its effective user at that time, which is what to decide by.
+    pub uid: u32,
+    /// Its effective group.
+    pub gid: u32,
+    /// A pidfd of it. `None` before Linux 6.5, and if it was reaped.
+    pub process: Option<OwnedFd>,
+}
+
+/// Who is at the other end of a Unix socket. Fails with EAFNOSUPPORT for another one, and with EMFILE.
+pub fn peer(socket: &impl AsFd) -> Result<Peer> {
+    let mut peer = sys::runloop_peer { pid: 0, uid: 0, gid: 0, pidfd: -1 };
+    // SAFETY: the descriptor is open, and the peer is written to.
+    let code = unsafe { sys::runloop_socket_get_peer(socket.as_fd().as_raw_fd(), &mut peer) };
+    check("the socket has no known peer", code)?;
+    Ok(Peer {
+        pid: (peer.pid > 0).then_some(peer.pid as u32),
+        uid: peer.uid,
+        gid: peer.gid,
+        // SAFETY: the pidfd is the caller's.
+        process: (peer.pidfd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(peer.pidfd) }),
+    })
 }
 
 fn address(socket: BorrowedFd<'_>, of_peer: bool) -> Result<String> {
