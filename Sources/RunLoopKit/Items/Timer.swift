@@ -69,7 +69,7 @@ extension RunLoop {
 
         /// Makes a timer without a date, which fires once for each date that it is given, until it is invalidated: a timer that can be armed again.
         ///
-        ///     let timer = RunLoop.Timer { _ in flush() }
+        ///     let timer = RunLoop.Timer { _ in advance() }
         ///     try loop.add(timer, forMode: .common)
         ///     timer.reschedule(after: .milliseconds(50))
         ///
