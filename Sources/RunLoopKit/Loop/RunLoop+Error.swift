@@ -109,7 +109,8 @@ extension RunLoop {
                 The process has no file descriptors left (ulimit -n), or the user no inotify instances \
                 (fs.inotify.max_user_instances).
                 """
-            case (.tooManyWatches, .files): "The user's limit of watched files is reached (fs.inotify.max_user_watches)."
+            case (.tooManyWatches, .files):
+                "The user's limit of watched files is reached (fs.inotify.max_user_watches)."
             case (.notPermitted, .clock), (.notPermitted, .files):
                 "The system refuses it, as the filter of a sandbox may."
             case (.notPermitted, .channel):
@@ -119,10 +120,13 @@ extension RunLoop {
                 The system does not permit it: a process group of another session, a terminal that has a session already, a limit \
                 that may not be raised, or a call that a sandbox refuses.
                 """
-            case (.notPermitted, .child): "The process belongs to another user, or a sandbox refuses to watch processes."
+            case (.notPermitted, .child):
+                "The process belongs to another user, or a sandbox refuses to watch processes."
             case (.notPermitted, .address): "The system does not permit it: a sandbox, or a firewall, refuses it."
             case (.accessDenied, .address), (.accessDenied, .channel):
-                "There is no permission: for the path of the socket or its directory, or for a port below those that this user may use."
+                """
+                There is no permission: for the path of the socket or its directory, or for a port below those that this user may use.
+                """
             case (.accessDenied, .files), (.accessDenied, .start):
                 "There is no permission for the file, or for a directory on the way to it."
             default: nil
