@@ -43,6 +43,7 @@ extension RunLoop {
         /// Gives the calling thread's loop a virtual time, which begins now, until `end()` or the end of the thread.
         ///
         /// It is a precondition failure if the loop has one already, or timers or a run with a limit, whose dates would change their meaning.
+        /// A signal, a shutdown, and a child with pipes have a timer of their own for a while, in a loop that has the machine's time.
         public init() {
             precondition(VirtualTimeOfLoop.known?.time == nil, "A loop has one virtual time at a time.")
             Self.followOutsideWork

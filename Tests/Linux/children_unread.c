@@ -96,7 +96,7 @@ static runloop_input *add_paused_input(void) {
     return input;
 }
 
-TEST("a reader that has not begun is none, and one that is slow is one") {
+TEST("a reader that has not begun does not count, and one that is slow does") {
     struct ends ends = {0};
     runloop_child *child = start_writer(&ends);
     runloop_input *input = add_paused_input();

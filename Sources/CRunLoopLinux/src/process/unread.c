@@ -117,12 +117,11 @@ static const char *cure(void) {
 static void note(const struct unread_pipes *all, const struct pipe *pipe, int count) {
     static _Atomic bool is_noted;
     if (runloop_diagnostics_are_enabled() && !atomic_exchange(&is_noted, true))
-        runloop__write_note(
-            "runloop: The child process %d can't go on: its descriptor %d is a pipe that is full, with %d bytes, and "
-            "nobody "
-            "reads it. Who awaits the child's end, or reads another pipe of its, waits for ever. %s each while the "
-            "others are read and the end is awaited, or give it /dev/null.",
-            (int)all->process, pipe->number, count, cure());
+        runloop__write_note("runloop: The child process %d can't go on: its descriptor %d is a pipe that is full, with "
+                            "%d bytes, and nobody reads it. Whoever awaits the child's end, or reads another of its "
+                            "pipes, waits for ever. %s them at the same time, before its end is awaited, or give it "
+                            "/dev/null.",
+                            (int)all->process, pipe->number, count, cure());
 }
 
 /// At the second look that finds the same, it is noted, and nobody looks any more.
