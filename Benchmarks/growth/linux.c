@@ -5,6 +5,7 @@
 #include "growth.h"
 
 #include <fcntl.h>
+#include <runloop_inspect.h>
 #include <runloop_linux.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -47,8 +48,26 @@ static void make_signal(void) {
     add(signal);
 }
 
+static runloop_timer *some_timer;
+
+static void take_timer(void *context, runloop_item_kind kind, void *item) {
+    (void)context;
+    if (kind == RUNLOOP_ITEM_TIMER)
+        some_timer = item;
+}
+
+/// In its first minutes a source for a signal has a timer, which would be counted as often as the machine's load has it due.
+static void end_timers(void) {
+    do {
+        some_timer = NULL;
+        growth_check(runloop_visit_items(growth_loop, growth_mode, take_timer, NULL) >= 0, "visit");
+        runloop_timer_invalidate(some_timer);
+    } while (some_timer);
+}
+
 static void prepare_signals(size_t count) {
     repeat(count, make_signal);
+    end_timers();
 }
 
 static void signal_and_serve(void) {

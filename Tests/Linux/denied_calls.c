@@ -1,9 +1,12 @@
 // denied_calls.c — each call of the system is refused once to each function that makes or starts something: what it answers is the refusal itself,
 // or an error that its comment lists.
+#include "children.h"
+
+// A sanitizer makes calls of its own, which are refused as well.
+#if defined(__LP64__) && !UNDER_ADDRESS_SANITIZER && !UNDER_THREAD_SANITIZER
 #include <dirent.h>
 #include <sys/mman.h>
 
-#include "children.h"
 #include "runloop_diagnostics.h"
 
 //===-- what comments list -------------------------------------------------------------------------------------------===//
@@ -384,7 +387,6 @@ static void deny(const struct function *function, int call, int error) {
     EXPECT(has_ended && is_expected(function->name, *shared_result, error));
 }
 
-#if defined(__LP64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST("what a refused call of the system becomes is listed in the comment of the function") {
     need_starts();
     read_headers_of("Sources/CRunLoopCore/include");

@@ -269,13 +269,7 @@ static size_t measure(struct scenario *scenario) {
     return MEASURED_STACK - untouched;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define IS_SANITIZED 0
-#endif
+#define IS_SANITIZED (UNDER_ADDRESS_SANITIZER || UNDER_THREAD_SANITIZER)
 
 TEST("no object uses more of its thread's stack than the documentation says, call-outs excluded") {
     if (IS_SANITIZED)

@@ -44,7 +44,10 @@ import RunLoopKitLinux
 import Testing
 
 func given<Value>() -> Value { fatalError() }
-struct Server: Sendable { let hasAnswered = true }
+struct Server: Sendable {
+    let hasAnswered = true
+    func drain() async {}
+}
 struct Window { let isOpen = true; func draw() {} }
 extension RunLoop.Mode { static let paused = RunLoop.Mode("paused") }
 """

@@ -28,22 +28,22 @@ typedef enum RUNLOOP_CLOSED runloop_command_excess {
 typedef enum RUNLOOP_CLOSED runloop_command_output_end {
     RUNLOOP_COMMAND_COMPLETE = 0,   ///< It is.
     RUNLOOP_COMMAND_OVER_LIMIT = 1, ///< There was more than the limit, or than memory sufficed for.
-    RUNLOOP_COMMAND_CUT_OFF =
-        2, ///< Another process still had the pipe when `output_limit_ns` had passed, and may write more.
+    /// Another process still had the pipe when `output_limit_ns` had passed, and may write more.
+    RUNLOOP_COMMAND_CUT_OFF = 2,
 } runloop_command_output_end;
 
 /// What a program has written to one of its outputs. All zeros, and "", for one that the program did not have from the command.
 typedef struct runloop_command_output {
-    const char *bytes; ///< The first ones, followed by a null that is not counted.
-    size_t count;
-    uint64_t dropped; ///< How many more were read.
-    runloop_command_output_end end;
+    const char *bytes;              ///< The first ones, followed by a null that is not counted.
+    size_t count;                   ///< How many they are.
+    uint64_t dropped;               ///< How many more were read.
+    runloop_command_output_end end; ///< Whether that is all.
 } runloop_command_output;
 
 /// What has become of a program.
 typedef struct runloop_command_result {
-    int32_t pid; ///< The process has been reaped: the number may be in use again.
-    runloop_child_exit exit;
+    int32_t pid;                   ///< The process has been reaped: the number may be in use again.
+    runloop_child_exit exit;       ///< How it has ended.
     runloop_command_output output; ///< Of its descriptor 1.
     runloop_command_output error;  ///< Of its descriptor 2.
     size_t input_left; ///< How much of the input it has not taken. What the pipe had at its end counts as taken.

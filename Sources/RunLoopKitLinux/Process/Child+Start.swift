@@ -99,7 +99,7 @@ extension RunLoop.Child {
     ///     for try await line in child.output.lines() { print(line) }
     ///     let exit = try await child.exit()
     ///
-    /// For a program that runs to its end ``run(_:input:upTo:beyond:error:environment:workingDirectory:options:timeLimit:on:isolation:)`` is one
+    /// For a program that runs to its end ``run(_:input:upTo:beyond:output:error:environment:workingDirectory:options:timeLimit:on:inMode:isolation:)`` is one
     /// call. A pipe that is full makes the child wait until it is read, so all of them are read, at the same time or by
     /// ``Output/collect(upTo:beyond:isolation:)``, which reads the others meanwhile.
     ///

@@ -255,7 +255,7 @@ private struct FailingClock: Clock {
         thread.stop()
     }
 
-    @Test("A message whose sender was cancelled when it got within the capacity is received, or its sender gets an error")
+    @Test("A message whose sender is cancelled as it gets within the capacity is received, or the sender gets an error")
     func cancelsAtAdmission() async throws {
         let thread = try RunLoop.Thread()
         let (accepted, received) = (Count(), Count())

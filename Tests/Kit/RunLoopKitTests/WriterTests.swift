@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test("A flush waits for what was written before it, though the loop is about to report that earlier output was sent")
+    @Test("A flush waits for what was written before it, though the loop still has to report earlier output")
     func flushAgain() async throws {
         let thread = try RunLoop.Thread()
         let (output, reader) = try makeSocketPair()

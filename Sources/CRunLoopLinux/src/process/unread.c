@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/note.h"
 #include "base/object.h"
@@ -21,11 +23,15 @@
 #define FIRST_PAUSE_NS INT64_C(1000000000)
 #define PATIENCE_NS INT64_C(1000000000)
 
+struct file {
+    uint64_t inode;
+    uint32_t major, minor; ///< of its device
+};
+
 struct pipe {
     int number; ///< the child's
     int end;    ///< the parent's
-    dev_t device;
-    ino_t inode;
+    struct file file;
     /// How many bytes were in it when it was seen full at the last look. 0: it was not.
     _Atomic int former;
 };
@@ -41,12 +47,25 @@ static bool is_output(const runloop_child_descriptor *descriptor) {
     return descriptor->kind == RUNLOOP_CHILD_OUTPUT_PIPE && descriptor->parent_end;
 }
 
+// The number is the caller's, who may close it on another thread just now, and what is asked then is another file's: no harm, since its inode
+// shows that. By `syscall`, because the thread sanitizer takes the functions of libc for uses that need an order.
+
+static bool look_up(int descriptor, struct file *file) {
+    struct statx status;
+    if (syscall(SYS_statx, descriptor, "", AT_EMPTY_PATH, STATX_INO, &status))
+        return false;
+    *file = (struct file){status.stx_ino, status.stx_dev_major, status.stx_dev_minor};
+    return true;
+}
+
+static bool is_same(const struct file *file, const struct file *other) {
+    return file->inode == other->inode && file->major == other->major && file->minor == other->minor;
+}
+
 static void append(struct unread_pipes *all, const runloop_child_descriptor *descriptor) {
-    struct stat status;
-    int end = *descriptor->parent_end;
-    if (fstat(end, &status) == 0)
-        all->pipes[all->count++] =
-            (struct pipe){.number = descriptor->number, .end = end, .device = status.st_dev, .inode = status.st_ino};
+    struct pipe pipe = {.number = descriptor->number, .end = *descriptor->parent_end};
+    if (look_up(pipe.end, &pipe.file))
+        all->pipes[all->count++] = pipe;
 }
 
 struct unread_pipes *runloop__unread_make(const runloop_child_start_config *config, int32_t process) {
@@ -77,13 +96,13 @@ static void release(void *info) {
 
 /// How many bytes are in it, if that is so many that its writer waits; else 0.
 static int count_if_full(const struct pipe *pipe) {
-    struct stat status;
+    struct file file;
     int count = 0;
-    if (fstat(pipe->end, &status) || status.st_dev != pipe->device || status.st_ino != pipe->inode)
+    if (!look_up(pipe->end, &file) || !is_same(&file, &pipe->file))
         return 0;
-    int capacity = fcntl(pipe->end, F_GETPIPE_SZ);
+    long capacity = syscall(SYS_fcntl, pipe->end, F_GETPIPE_SZ);
     // A write of up to a page is not split.
-    return capacity > 0 && ioctl(pipe->end, FIONREAD, &count) == 0 && count > capacity - 4096 ? count : 0;
+    return capacity > 0 && syscall(SYS_ioctl, pipe->end, FIONREAD, &count) == 0 && count > capacity - 4096 ? count : 0;
 }
 
 struct question {
