@@ -10,9 +10,9 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -50,11 +50,21 @@ static bool is_output(const runloop_child_descriptor *descriptor) {
 // The number is the caller's, who may close it on another thread just now, and what is asked then is another file's: no harm, since its inode
 // shows that. By `syscall`, because the thread sanitizer takes the functions of libc for uses that need an order.
 
+/// The kernel's struct statx, which musl before 1.2.5 has not.
+struct status {
+    uint32_t unused[8];
+    uint64_t inode, more[3], times[8];
+    uint32_t device_of_special[2], major, minor;
+    uint64_t reserved[14];
+};
+_Static_assert(sizeof(struct status) == 256 && offsetof(struct status, major) == 136, "The kernel's layout.");
+
 static bool look_up(int descriptor, struct file *file) {
-    struct statx status;
-    if (syscall(SYS_statx, descriptor, "", AT_EMPTY_PATH, STATX_INO, &status))
+    enum { INODE = 0x100 }; // STATX_INO
+    struct status status;
+    if (syscall(SYS_statx, descriptor, "", AT_EMPTY_PATH, INODE, &status))
         return false;
-    *file = (struct file){status.stx_ino, status.stx_dev_major, status.stx_dev_minor};
+    *file = (struct file){status.inode, status.major, status.minor};
     return true;
 }
 
