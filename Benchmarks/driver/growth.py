@@ -121,7 +121,7 @@ OPERATIONS = [
     Operation("perform", "functions of another mode", "flat"),
     Operation("observer add", "observers", **LINEAR),
     Operation("observer remove", "observers", **LINEAR),
-    Operation("observers told", "observers", **LINEAR),
+    Operation("observers notified", "observers", **LINEAR),
     Operation("observers elsewhere", "observers of another mode", "flat", most=10000, tested=(100, 10000)),
     Operation("modes unused", "modes", "flat", most=1000, tested=(10, 1000)),
     Operation("mode find", "modes", "log", most=1000, tested=(10, 1000)),

@@ -99,7 +99,7 @@ const struct growth growth_of_the_rest[] = {
     {"perform", prepare_posts, post, growth_iterate, NULL},
     {"observer add", prepare_observers, choose_and_remove_observer, add_observer, NULL},
     {"observer remove", prepare_observers, choose_observer, remove_observer, add_observer},
-    {"observers told", prepare_observers, NULL, growth_iterate, NULL},
+    {"observers notified", prepare_observers, NULL, growth_iterate, NULL},
     {"observers elsewhere", prepare_observers_elsewhere, NULL, growth_iterate, NULL},
     {"modes unused", prepare_modes, NULL, growth_iterate, NULL},
     {"mode find", prepare_modes, NULL, ask_for_mode, NULL},

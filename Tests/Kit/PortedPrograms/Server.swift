@@ -34,7 +34,7 @@ import Musl
             do {
                 for try await line in connection.makeReader().lines() {
                     requests += 1
-                    // The client is told that it has begun, and a database is asked.
+                    // The client hears that it has begun, and a database is asked.
                     try await connection.writer.write("begun\n")
                     try await RunLoop.main.clock.sleep(for: .milliseconds(100))
                     try await connection.writer.write("\(line.uppercased())\n")

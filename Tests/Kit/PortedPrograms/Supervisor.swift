@@ -8,7 +8,7 @@ import Musl
 #endif
 
 /// The supervisor of a device: services that are started again when they end, their lines with a name before them, and an end that takes time,
-/// since a server far away is told and the services may say goodbye. It was a Process for each, a readabilityHandler, and a signal source of
+/// since a server far away is notified and the services may say goodbye. It was a Process for each, a readabilityHandler, and a signal source of
 /// libdispatch with `exit(0)`.
 @MainActor final class Supervisor {
     private var services: [String: RunLoop.Child] = [:]

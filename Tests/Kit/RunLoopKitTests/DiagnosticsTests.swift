@@ -31,8 +31,8 @@ import Testing
         await #expect(processExitsWith: .success) {
             let standardError = try StandardError()
             try withoutActuallyRunning()
-            let told = try await standardError.line()
-            precondition(told.contains("a thread of the task pool"))
+            let sentence = try await standardError.line()
+            precondition(sentence.contains("a thread of the task pool"))
         }
     }
 
@@ -41,8 +41,8 @@ import Testing
         await #expect(processExitsWith: .success) {
             let standardError = try StandardError()
             precondition(RunLoop.main.perform(after: .milliseconds(1)) {})
-            let told = try await standardError.line()
-            precondition(told.contains("the main loop. Below an async main"))
+            let sentence = try await standardError.line()
+            precondition(sentence.contains("the main loop. Below an async main"))
         }
     }
 
@@ -53,8 +53,8 @@ import Testing
             for queue in [DispatchQueue.global(), DispatchQueue(label: "own")] {
                 queue.async { precondition(addWithoutRunning()) }
             }
-            let told = try await standardError.line()
-            precondition(told.contains("or of libdispatch"))
+            let sentence = try await standardError.line()
+            precondition(sentence.contains("or of libdispatch"))
         }
     }
 

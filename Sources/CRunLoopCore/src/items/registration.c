@@ -92,7 +92,7 @@ HOLDS_LOCK static int control(runloop *loop, const struct registration *registra
     return runloop__poller_watch(&loop->poller, operation, registration->descriptor, tag, mask);
 }
 
-/// The set's own number may be that of somebody else's set by now, which knows none of ours: then only a new one tells.
+/// The set's own number may be that of another set by now, which knows none of ours: then only a new set can report anything.
 HOLDS_LOCK static COLD bool set_is_lost(runloop *loop) {
     bool is_lost = !poller_is_own(&loop->poller);
     if (is_lost)
