@@ -235,8 +235,7 @@ TEST("who ends its publication listens no more, though a child of it lives") {
         _exit((int)read(held[0], &byte, 1));
     }
     runloop_unpublish();
-    for (int descriptor; (descriptor = connect_to(other)) >= 0; close(descriptor))
-        sched_yield();
+    EXPECT_EQ(connect_to(other), -1);
     EXPECT_EQ(errno, ECONNREFUSED);
     close(held[1]);
     int status;
@@ -363,6 +362,54 @@ static void expect_answer(int client, const struct rlimit *limit) {
     char *text = read_all(client);
     EXPECT(strstr(text, "\"loop\":"));
     free(text);
+    remove_path();
+}
+
+static _Atomic int connected_count;
+
+static void *connect_and_wait_for_end(void *client) {
+    char byte;
+    // Refused, or taken and ended.
+    if (connect_client((int)(intptr_t)client, path) == 0) {
+        connected_count++;
+        while (read((int)(intptr_t)client, &byte, 1) > 0)
+            ;
+    }
+    return NULL;
+}
+
+TEST("who waits to be accepted is refused when the publication ends, though a child has the socket") {
+    enum { QUEUE = 8, CLIENTS = QUEUE + 6 };
+    int held[2], clients[CLIENTS];
+    pthread_t threads[CLIENTS];
+    char byte;
+    REQUIRE(pipe(held) == 0);
+    for (int i = 0; i < CLIENTS; i++)
+        clients[i] = make_client();
+    struct rlimit before;
+    int first = connect_without_descriptors(true, &before);
+    pid_t child = fork();
+    if (child == 0) {
+        close(held[1]);
+        _exit((int)read(held[0], &byte, 1));
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, connect_and_wait_for_end, (void *)(intptr_t)clients[i]) == 0);
+    // The others wait, since nobody is accepted, or are about to.
+    while (connected_count < QUEUE)
+        sched_yield();
+    setrlimit(RLIMIT_NOFILE, &before);
+    runloop_unpublish();
+    for (int i = 0; i < CLIENTS; i++) {
+        pthread_join(threads[i], NULL);
+        close(clients[i]);
+    }
+    while (read(first, &byte, 1) > 0)
+        ;
+    close(first);
+    close(held[1]);
+    int status;
+    EXPECT(waitpid(child, &status, 0) == child && status == 0);
     remove_path();
 }
 

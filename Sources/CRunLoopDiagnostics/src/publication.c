@@ -115,6 +115,8 @@ int publication_make(const char *path, char *(*copy_answer)(void), struct public
 }
 
 void publication_withdraw(const struct publication *publication) {
+    // The end of the listener, even if a forked child has the descriptor, too.
+    shutdown(publication->listener, SHUT_RDWR);
     struct stat file;
     const char *path = publication->path;
     if (lstat(path, &file) == 0 && file.st_dev == publication->device && file.st_ino == publication->inode)
@@ -136,8 +138,9 @@ static void drop_client(struct publication *publication, int index) {
 void publication_free(struct publication *publication) {
     while (publication->client_count > 0)
         drop_client(publication, 0);
-    // As for clients.
-    shutdown(publication->listener, SHUT_RDWR);
+    // Each one that is accepted wakes one that waits for room in the queue, and is refused now. A forked child would keep it waiting.
+    for (int descriptor; (descriptor = accept4(publication->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;)
+        close(descriptor);
     close(publication->listener);
     discard(publication);
 }

@@ -31,7 +31,7 @@ struct publication {
 
 /// Any thread: a socket that listens at the path. `copy_answer` makes an answer, from malloc, or NULL. 0, or why not.
 int publication_make(const char *path, char *(*copy_answer)(void), struct publication **out);
-/// Any thread, once: removes the socket's name.
+/// Any thread, once: nobody connects to it any more, and its name is gone.
 void publication_withdraw(const struct publication *publication);
 /// The attendant, or who has made it and gives it to nobody.
 void publication_free(struct publication *publication);
