@@ -27,7 +27,7 @@ struct child {
     void (*exited)(runloop_child *child, const runloop_child_exit *exit, void *info);
     /// Of one that was started with pipes to which it writes: set before it is in a loop. NULL: it has none.
     struct unread_pipes *unread;
-    struct lookout lookout;
+    struct probe probe;
     /// Guards what follows, and that the number of the process is its own: it is reaped, and its group is signalled, under the lock.
     struct process_lock lock;
     bool has_ended GUARDED;
@@ -133,16 +133,16 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
 static void schedule(void *object, runloop *loop, const char *mode) {
     struct child *child = object;
     if (child->unread)
-        runloop__lookout_enter(&child->lookout, &runloop__unread, child->unread, loop, mode);
+        runloop__probe_enter(&child->probe, &runloop__unread, child->unread, loop, mode);
 }
 
 static void cancel(void *object, runloop *loop, const char *mode) {
-    runloop__lookout_leave(&((struct child *)object)->lookout, loop, mode);
+    runloop__probe_leave(&((struct child *)object)->probe, loop, mode);
 }
 
 UNCHECKED static void free_child(void *info) {
     struct child *child = info;
-    runloop__lookout_end(&child->lookout);
+    runloop__probe_end(&child->probe);
     if (child->unread)
         runloop__unread.release(child->unread);
     // Of a process that goes on nobody gives it back.

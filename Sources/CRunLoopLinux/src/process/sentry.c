@@ -48,6 +48,6 @@ static int64_t look_in_sleep(void *info, int64_t pause) {
     return pause < LAST_SLEEP_NS ? pause * 4 : 0;
 }
 
-const struct lookout_kind runloop__sentry = {
+const struct probe_kind runloop__sentry = {
     .observe = look_before_sleep, .look = look_in_sleep, .first_pause_ns = FIRST_SLEEP_NS};
 #endif // __linux__

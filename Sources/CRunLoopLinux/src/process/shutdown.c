@@ -29,7 +29,7 @@ struct work {
 struct shutdown {
     struct object object;
     struct catcher *catcher;
-    struct lookout sentry;
+    struct probe sentry;
     int64_t limit_ns; ///< constant
     /// The signal that began it, or 0. Set once.
     _Atomic int32_t number;
@@ -183,20 +183,20 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
 static void schedule(void *object, runloop *loop, const char *mode) {
     struct shutdown *shutdown = object;
     atomic_fetch_add(&shutdown->modes, 1);
-    runloop__lookout_enter(&shutdown->sentry, &runloop__sentry, NULL, loop, mode);
+    runloop__probe_enter(&shutdown->sentry, &runloop__sentry, NULL, loop, mode);
 }
 
 /// The loop's thread has ended, or the source was invalidated: what has begun does not depend on a loop any more.
 static void cancel(void *object, runloop *loop, const char *mode) {
     struct shutdown *shutdown = object;
-    runloop__lookout_leave(&shutdown->sentry, loop, mode);
+    runloop__probe_leave(&shutdown->sentry, loop, mode);
     if (atomic_fetch_sub(&shutdown->modes, 1) == 1 && atomic_load(&shutdown->number))
         go_on(shutdown);
 }
 
 static void free_shutdown(void *info) {
     struct shutdown *shutdown = info;
-    runloop__lookout_end(&shutdown->sentry);
+    runloop__probe_end(&shutdown->sentry);
     runloop__catcher_release(shutdown->catcher);
     struct work *work;
     while ((work = next_work(shutdown))) {

@@ -19,7 +19,7 @@ struct signal {
     struct object object;
     int32_t number;
     struct catcher *catcher;
-    struct lookout sentry;
+    struct probe sentry;
     void (*receive)(runloop_signal *signal, const runloop_signal_arrival *arrival, void *info);
 };
 
@@ -62,16 +62,16 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
 }
 
 static void schedule(void *object, runloop *loop, const char *mode) {
-    runloop__lookout_enter(&((struct signal *)object)->sentry, &runloop__sentry, NULL, loop, mode);
+    runloop__probe_enter(&((struct signal *)object)->sentry, &runloop__sentry, NULL, loop, mode);
 }
 
 static void cancel(void *object, runloop *loop, const char *mode) {
-    runloop__lookout_leave(&((struct signal *)object)->sentry, loop, mode);
+    runloop__probe_leave(&((struct signal *)object)->sentry, loop, mode);
 }
 
 static void free_signal(void *info) {
     struct signal *signal = info;
-    runloop__lookout_end(&signal->sentry);
+    runloop__probe_end(&signal->sentry);
     runloop__catcher_release(signal->catcher);
     runloop__object_end(&signal->object);
     free(signal);

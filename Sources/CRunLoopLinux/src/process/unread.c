@@ -171,6 +171,6 @@ static int64_t look(void *info, int64_t pause_ns) {
     return any ? PATIENCE_NS : pause_ns * 2;
 }
 
-const struct lookout_kind runloop__unread = {
+const struct probe_kind runloop__unread = {
     .look = look, .first_pause_ns = FIRST_PAUSE_NS, .retain = retain, .release = release};
 #endif // __linux__
