@@ -11,8 +11,9 @@ extension RunLoop {
     ///     RunLoop.current.run()
     ///
     /// `runloop-top` then lists the process, and `runloop-top PID` shows its loops: the one of the thread that made the publication, and all
-    /// that have statistics, a recording or a watchdog. It is a Unix socket, which sends who connects the loops' ``RunLoop/report(_:)`` as a
-    /// JSON array. Only processes of the same user are answered, by a thread of its own, so loops that hang are shown, too.
+    /// that have statistics, a recording or a watchdog. It is a Unix socket, which sends a client that connects the loops'
+    /// ``RunLoop/report(_:)`` as a JSON array. Only processes of the same user are answered, by a thread of its own, so loops that hang are
+    /// shown, too.
     ///
     /// A process has one publication at a time. It lasts until `invalidate()`, and no longer than this object. A local constant may be
     /// released after its last use, which is why the example uses it once more. A forked child isn't published, and may publish itself.

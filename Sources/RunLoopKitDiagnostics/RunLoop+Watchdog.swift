@@ -59,7 +59,8 @@ extension RunLoop {
     }
 
     /// Has a thread of its own watch the loop, in place of the watchdog that it had: for hangs, which keep it from coming back to the next
-    /// iteration or to sleep, and for spins, many iterations without a sleep, whoever is served; and the main loop for runs that leave work for the main dispatch queue waiting. An iteration then reads the clock some times.
+    /// iteration or to sleep, and for spins, many iterations without a sleep, whatever is served; and the main loop for runs that leave
+    /// work for the main dispatch queue waiting. An iteration then reads the clock some times.
     ///
     ///     try RunLoop.main.startWatchdog(hangLimit: .milliseconds(250))
     ///

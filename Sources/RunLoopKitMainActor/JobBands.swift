@@ -3,7 +3,7 @@
 
 @_spi(ExperimentalCustomExecutors) internal import _Concurrency
 
-/// A job with its executor and its band, in the two words that the runtime has in each job for who queues it: the next job, and
+/// A job with its executor and its band, in the two words that the runtime has in each job for the queue that holds it: the next job, and
 /// the job itself with the other two in the bits that are zero in its address.
 @safe struct JobLink {
     /// A job is freed by its run, which the queue that has this link begins.
@@ -15,7 +15,7 @@
             unsafe $0.baseAddress?.assumingMemoryBound(to: UInt.self)
         }
         guard let words = unsafe words else {
-            preconditionFailure("The jobs of this runtime have no words for who queues them.")
+            preconditionFailure("The jobs of this runtime have no words for the queue that holds them.")
         }
         self.words = unsafe words
         unsafe words[1] = unsafeBitCast(UnownedJob(job), to: UInt.self) | executor.rawValue | UInt(band) << 1

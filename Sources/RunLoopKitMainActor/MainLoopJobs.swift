@@ -12,16 +12,16 @@ internal import Synchronization
 /// Any thread pushes onto `inbox`, a stack; the loop's thread takes it whole and appends it, oldest first, to the bands, which only
 /// it touches. The links are in the jobs, so a job needs no memory.
 ///
-/// A post in the common modes runs a batch. `isPosted` says that there is one which has not begun. Who adds a job pushes it and
+/// A post in the common modes runs a batch. `isPosted` says that there is one which has not begun. A thread that adds a job pushes it and
 /// then looks at `isPosted`; a batch clears `isPosted` and then takes the inbox, all in one order for all threads. So either the
-/// batch takes the job, or who added it finds `isPosted` clear and posts. When a batch leaves jobs behind, it posts again. A
+/// batch takes the job, or that thread finds `isPosted` clear and posts. When a batch leaves jobs behind, it posts again. A
 /// nested run does not perform what was posted before the current drain began (R105), so a run that begins posts again.
 ///
 /// A job that nobody would run is offered to the main dispatch queue. `isServed` says that a run of a common mode is active, which has
 /// its drain, or its end, before it. Only the loop's thread writes it: when a run has begun, and when the outermost one is about
 /// to end. Any thread reads it, when it has pushed a job; and the loop's thread, when it has cleared it, looks whether there
 /// are jobs. Those four are in one order for all threads as well. So a job that a run leaves behind, however late it came, is
-/// found by the end of that run, or who added it finds `isServed` clear; either offers it. Both may, which costs a block.
+/// found by the end of that run, or the thread that added it finds `isServed` clear; either offers it. Both may, which costs a block.
 @safe package final class MainLoopJobs: @unchecked Sendable {
     package static let shared = MainLoopJobs()
 
@@ -263,7 +263,7 @@ internal import Synchronization
         isServed.store(true, ordering: .sequentiallyConsistent)
     }
 
-    /// The run goes on, and its host, who is to be woken by what comes, sleeps. Or it is over.
+    /// The run goes on, and its host, which is to be woken by what comes, sleeps. Or it is over.
     func leaveRun() {
         // A mode that became common in the middle of a run has an end without a beginning.
         activeRuns = max(0, activeRuns - 1)

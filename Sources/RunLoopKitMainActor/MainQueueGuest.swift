@@ -7,13 +7,13 @@ internal import Dispatch
 internal import RunLoopKit
 internal import Synchronization
 
-/// The main loop while nobody runs it: a guest of whoever serves the main dispatch queue on the initial thread, as XCTest does in
+/// The main loop while nobody runs it: a guest of whatever serves the main dispatch queue on the initial thread, as XCTest does in
 /// Foundation's loop while it waits for an `async` test.
 ///
 /// A job that no run serves invites the loop, by a block of the queue, which begins a hosted run. Runs of the program are nested
 /// in that from then on. If one is active by the time of the block, its end looks whether anything is left to do.
 final class MainQueueGuest {
-    /// Who serves the main queue, and calls when the run has anything to do.
+    /// What serves the main queue, and calls when the run has anything to do.
     private enum Host {
         /// Its loop serves the queue in the middle of nothing, and us in runs inside our jobs, too, where nobody serves the queue.
         case foundation

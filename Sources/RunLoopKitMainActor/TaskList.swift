@@ -83,7 +83,7 @@ internal import Synchronization
 
     @discardableResult
     private func forget(where isForgotten: (Entry) -> Bool) -> Int {
-        // A forked child has no tasks, and who had the lock is its parent's.
+        // A forked child has no tasks, and the thread that had the lock is its parent's.
         if process.isOver { return 0 }
         let (forgotten, left) = entries.withLock { entries in
             let forgotten = entries.values.filter(isForgotten)

@@ -3,11 +3,11 @@ internal import CRunLoopExecutors
 
 /// A job of the runtime's, by what Swift 6.3 has in it.
 ///
-/// A job has sixteen bytes of every object, two words for who queues it, its flags, its number, two words of the runtime's, and then the
-/// function. That of a task goes on with its context, which has that of its caller, and the function there; three more words of the runtime's,
-/// then its status, and what it has noted of it.
+/// A job has sixteen bytes of every object, two words for the queue that holds it, its flags, its number, two words of the runtime's, and
+/// then the function. That of a task goes on with its context, which has that of its caller, and the function there; three more words of
+/// the runtime's, then its status, and what it has noted of it.
 @safe package struct TaskWords {
-    /// Whoever uses them sees to it that the job is there.
+    /// The caller makes sure that the job exists.
     @safe private let words: UnsafePointer<UInt>
 
     package init(_ job: UnownedJob) {

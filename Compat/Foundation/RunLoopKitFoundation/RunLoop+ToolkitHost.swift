@@ -29,7 +29,7 @@ extension RunLoopKit.RunLoop {
         @available(*, noasync, message: "A task may continue on another thread, whose loop is another one.")
         @discardableResult
         public init(priority: CInt = GLibHost.defaultPriority) throws {
-            // Its context is none of ours: the thread's default one.
+            // Its context is not ours, but the thread's default one.
             glib = try unsafe GLibHost(priority: priority)
             do {
                 foundation = try FoundationHost()

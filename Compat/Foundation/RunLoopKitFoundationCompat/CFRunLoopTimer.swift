@@ -17,7 +17,7 @@ public typealias CFIndex = Int
 /// Flags, which nothing here has.
 public typealias CFOptionFlags = UInt
 
-/// What memory comes from: there is none to choose, and no object of this type.
+/// An allocator, of which there is no choice here, and no object of this type.
 public final class CFAllocator: Sendable {
     private init() {}
 }

@@ -2,7 +2,7 @@
 internal import RunLoopKit
 package import RunLoopKitCLibrary
 
-/// Another loop of the thread, Foundation's, which does not say what it waits for. Whoever hosts it therefore sleeps in it: the
+/// Another loop of the thread, Foundation's, which does not say what it waits for. Its host therefore sleeps in it: the
 /// host says what it would wait for itself.
 package protocol CompanionLoop: AnyObject {
     /// Serves the loop until it has nothing to do, or for about a millisecond. In place of the sleep that follows, it asks the host

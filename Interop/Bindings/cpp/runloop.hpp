@@ -197,7 +197,7 @@ class descriptor_source_ref : public source_ref {
 class descriptor_source : public owner<descriptor_source_ref> {
   public:
     /// In no loop yet. The closure takes a descriptor_source_ref and the readiness, only the latter, or nothing, as long as a
-    /// condition holds. The descriptor remains the caller's, who destroys the source before closing it. `counter`: as in
+    /// condition holds. The descriptor remains the caller's: destroy the source before closing it. `counter`: as in
     /// runloop_descriptor_config.
     template <class Closure>
     descriptor_source(int descriptor, readiness events, Closure &&closure, int order = 0, bool counter = false) : owner(nullptr) {

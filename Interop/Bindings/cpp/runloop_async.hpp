@@ -16,7 +16,8 @@
 namespace run_loop {
 namespace detail {
 
-/// What a source has brought and nobody has taken. The source is in its mode only while somebody waits. Who has waited longest has the next one.
+/// What a source has brought and nobody has taken. The source is in its mode only while somebody waits. The coroutine that has waited
+/// longest gets the next one.
 template <class T> class arrivals {
   public:
     arrivals(source_ref source, mode mode) : source_(source), mode_(mode) {}
@@ -236,7 +237,7 @@ inline task<command_result> process_run(command_options options, mode mode = com
         try {
             shared->result = detail::copied(result);
         } catch (const std::bad_alloc &) {
-            // Who waits finds none.
+            // The waiting coroutine finds none.
         }
         shared->waiters.resume_all();
     });

@@ -63,9 +63,9 @@ class connect_awaiter {
 
 } // namespace detail
 
-/// `co_await connect(options)`: a descriptor, or a connect_error is thrown. Whoever awaits the same object gets EBUSY while somebody does, and a
-/// connection of its own after that. (Name the options: g++ before 13 destroys an aggregate twice that
-/// is a temporary of a co_await expression.)
+/// `co_await connect(options)`: a descriptor, or a connect_error is thrown. A second coroutine that awaits the same object gets EBUSY, and
+/// a connection of its own after that. (Name the options: g++ before 13 destroys an aggregate twice that is a temporary of a co_await
+/// expression.)
 inline detail::connect_awaiter connect(const connect_options &options, mode mode = common_modes) { return {options, mode}; }
 /// `co_await connect_tcp("localhost", 80, 5s)`: the same for TCP, with a limit for all of it.
 inline detail::connect_awaiter connect_tcp(std::string_view host, uint16_t port, length within = forever) {
@@ -105,7 +105,7 @@ class writer {
     task<> finish() { co_await turn(*this, order::finish); }
 
   private:
-    /// Who waits for space goes on while the rest is sent.
+    /// Coroutines that wait for space resume while the rest is sent.
     static output_options with_mark(output_options options) noexcept {
         if (options.low_water == 0)
             options.low_water = options.limit / 2;
@@ -289,7 +289,7 @@ class reader {
         reading_.take_first().resume();
     }
     run_loop::input input_;
-    detail::waiters reading_; ///< Who waits, if anybody does.
+    detail::waiters reading_; ///< The waiting coroutines.
     wish *wish_ = nullptr;    ///< Of the awaiter that waits.
     std::string taken_;       ///< For that awaiter; after the end, what was not consumed.
     int error_ = 0;

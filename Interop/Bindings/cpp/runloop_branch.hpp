@@ -15,7 +15,7 @@ inline void throw_if(int error, const char *what) {
         throw std::system_error(error, std::generic_category(), what);
 }
 
-//===-- Who waits ----------------------------------------------------------------------------------------------------===//
+//===-- The waiters --------------------------------------------------------------------------------------------------===//
 class waiters;
 
 /// A coroutine that waits in a line, which it leaves when it is destroyed. Part of its awaiter.
@@ -58,7 +58,8 @@ class waiters {
             first_->leave();
         return waiting;
     }
-    /// Has one after another go on, as long as `is_over` says of the first that its wait is over. Who goes on may destroy all of this.
+    /// Resumes one after another, as long as `is_over` says that the wait of the first is over. A resumed coroutine may destroy all of
+    /// this.
     template <class IsOver> void resume_while(IsOver &&is_over) {
         bool is_gone = false;
         bool *const outer = std::exchange(is_gone_, &is_gone);
@@ -102,7 +103,7 @@ inline bool waiter::leave() noexcept {
 
 //===-- What is being executed ---------------------------------------------------------------------------------------===//
 /// A task of a scope with all that it awaits. Destroying it is ending it, but not while a part of it is on the stack: a nested run, or
-/// a call of its own, may have led to whoever ends it. So it counts how often that is so, and is ended when it waits again.
+/// a call of its own, may have reached the code that ends it. So it counts how often that is so, and is ended when it waits again.
 class branch : public std::enable_shared_from_this<branch> {
   public:
     branch(std::shared_ptr<branch> outer, const void *its_scope) noexcept : scope(its_scope), outer_(std::move(outer)) {}
@@ -120,7 +121,7 @@ class branch : public std::enable_shared_from_this<branch> {
     /// It begins to wait: what goes on meanwhile is not in it. Or it does not wait after all.
     void step_aside() noexcept { current = below_; }
     void step_back() noexcept { below_ = std::exchange(current, this); }
-    /// It waits, after it has stepped aside: who goes on now.
+    /// It waits, after it has stepped aside. Returns the coroutine to resume now.
     std::coroutine_handle<> leave() noexcept {
         branch *ended = nullptr;
         for (branch *it = this; it; it = it->outer())
@@ -193,7 +194,7 @@ template <class Awaitable> class tracked {
     }
 
   private:
-    /// Who goes on, once the coroutine has been suspended.
+    /// The coroutine to resume, once this one has been suspended.
     template <class Promise> std::coroutine_handle<> next_after(std::coroutine_handle<Promise> waiting) {
         around_ = waiting.promise().around;
         if (!around_) {

@@ -6,7 +6,7 @@
 
 namespace run_loop {
 
-/// A descriptor of one's own, which is closed at the end. Move-only; moved from, it is none.
+/// A descriptor of one's own, which is closed at the end. Move-only; moved from, it holds no descriptor.
 class descriptor {
   public:
     descriptor() noexcept = default;
@@ -19,7 +19,7 @@ class descriptor {
     ~descriptor() { reset(); }
     int get() const noexcept { return number_; }
     explicit operator bool() const noexcept { return number_ >= 0; }
-    /// Leaves the number to the caller, who closes it.
+    /// Leaves the number to the caller, which closes it.
     int release() noexcept { return std::exchange(number_, -1); }
     /// Closes it, and owns another one.
     void reset(int number = -1) noexcept {

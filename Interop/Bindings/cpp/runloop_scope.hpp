@@ -50,7 +50,7 @@ class scope_state {
         }
         --cancelling_;
     }
-    /// Has who joins go on, once nothing is left.
+    /// Resumes the joining coroutine, once nothing is left.
     void go_on() {
         if (size == 0 && cancelling_ == 0)
             joining.take_first().resume();
@@ -116,7 +116,7 @@ class task_scope {
         detail::run_branch(std::move(body), std::make_shared<detail::branch>(state_->outer, state_.get()), state_);
     }
     /// Ends the tasks that are there now, and those that they begin meanwhile. Those that are being executed end when they wait next: with them, this
-    /// has only begun when it returns. Otherwise who joins has gone on before that. Twice is once.
+    /// has only begun when it returns. Otherwise the joining coroutine has been resumed before that. Twice is once.
     void cancel() noexcept {
         const auto state = state_; // The last task may have this object.
         state->cancel();

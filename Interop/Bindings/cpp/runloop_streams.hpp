@@ -257,7 +257,7 @@ class connecting_ref : public source_ref {
 class connecting : public owner<connecting_ref> {
   public:
     /// In no loop yet. The closure is called once, with a connecting_ref, a socket and an errno value, or the last ones of these: the
-    /// socket is connected and non-blocking, and the value 0, or it is none.
+    /// socket is connected and non-blocking, and the value 0; otherwise it holds no descriptor.
     template <class Closure> connecting(const connect_options &options, Closure &&connected) : owner(nullptr) {
         using kind = std::decay_t<Closure>;
         runloop_connect_config config{};

@@ -3,12 +3,12 @@
 // What holds for every awaitable of this header and of runloop_async.hpp:
 //
 //  - A coroutine goes on inside the callback of what it waited for, on the loop's thread. So it may do what a callback may, and what it
-//    throws goes to who awaits the task.
+//    throws goes to the coroutine that awaits the task.
 //  - Cancellation is destruction: a task that is destroyed while it waits destroys what it waits for, and hears nothing any more. One that
 //    is being executed can't be destroyed, not from a call or a nested run inside it either; a task_scope (runloop_scope.hpp) sees to that.
 //  - A second coroutine that waits for the same thing is never lost: it waits its turn where there are several to have, as is said there,
 //    and is refused everywhere else, with the error EBUSY. The first one hears nothing of that.
-//  - What is waited for outlives who waits for it.
+//  - What is waited for outlives its waiter.
 //  - All of them belong to the thread that made them.
 //  - Items are in the common modes, unless a mode is given, and only while a coroutine waits for them, as far as nothing else is said.
 #ifndef RUNLOOP_TASK_HPP
@@ -61,7 +61,7 @@ template <> class task_result<void> {
     std::exception_ptr error_;
 };
 
-/// At its end a task goes on with who awaits it.
+/// At its end a task resumes the coroutine that awaits it.
 struct final_awaiter {
     bool await_ready() const noexcept { return false; }
     template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> done) const noexcept {
@@ -71,7 +71,7 @@ struct final_awaiter {
 };
 
 template <class T> struct task_promise : task_result<T> {
-    std::coroutine_handle<> continuation; ///< Who awaits it. Nobody, before it has begun.
+    std::coroutine_handle<> continuation; ///< The coroutine that awaits it. None, before it has begun.
     branch *around = nullptr;             ///< What it is a part of, if somebody might end it.
     template <class Result> task<Result> &&await_transform(task<Result> &&inner) noexcept { return std::move(inner); }
     template <class Awaitable> tracked<Awaitable> await_transform(Awaitable &&awaitable) {
@@ -183,7 +183,7 @@ template <class T> task<> done_for(task<T> body, task_result<T> &result, awaited
     run.done();
 }
 
-/// Begins a task, without anybody who awaits it.
+/// Begins a task that nothing awaits.
 inline void begin(task<> &body) {
     auto awaiter = std::move(body).operator co_await();
     awaiter.await_suspend(std::noop_coroutine()).resume();

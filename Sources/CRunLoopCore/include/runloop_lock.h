@@ -1,6 +1,6 @@
-// runloop_lock.h — what the C libraries share, and nobody else: marks by which clang checks who holds a lock (make lint), asserts for debug
-// builds, a thread of a library's own, sleeping on a word, and the one kind of lock that there is. It is not installed, and uses what is
-// public of the core.
+// runloop_lock.h — what the C libraries share, and nobody else: annotations by which clang checks who holds a lock (make lint), asserts for
+// debug builds, a thread of a library's own, sleeping on a word, and the one kind of lock that there is. It is not installed, and uses what
+// is public of the core.
 //
 // A fork may leave a lock held by a thread that the child does not have. So the word says in which generation it is held, and a word of
 // another generation is no obstacle. Taking it pairs (acquire) with giving it (release). Never taken by a signal handler, and never held
@@ -111,7 +111,7 @@ struct CAPABILITY process_lock {
 #endif
 };
 
-// The core has it at hand.
+// The core has its own.
 #ifndef LOCK_GENERATION
 #define LOCK_GENERATION() runloop_fork_generation()
 #endif

@@ -45,7 +45,7 @@ static inline bool runloop__is_thread_loop(const runloop *loop) {
     return runloop__this_thread.loop == loop;
 }
 
-/// The interned names of two modes: constants, so who runs in them looks nothing up.
+/// The interned names of two modes: constants, so that a run in them looks nothing up.
 extern const char runloop__default_mode[], runloop__common_modes[];
 /// The name of the default mode.
 static inline const char *runloop__name_of_default_mode(void) {
@@ -101,7 +101,7 @@ void runloop__set_send_hook(void (*RUNLOOP_SENDABLE hook)(runloop *loop, enum ru
 
 /// The loop's own epoll set, on its thread: readable while anything has come for the loop. Its number changes only if the program closes it.
 int runloop__set_descriptor(runloop *loop);
-/// Begins a hosted run of the calling thread's loop in the default mode, whose host is whoever serves the main dispatch queue on that
+/// Begins a hosted run of the calling thread's loop in the default mode, whose host is whatever serves the main dispatch queue on that
 /// thread: so the run never serves the queue, is not woken by what comes to it, and is not over because the mode is empty. Otherwise as
 /// runloop_hosted_begin.
 int runloop__hosted_begin_as_guest(void);

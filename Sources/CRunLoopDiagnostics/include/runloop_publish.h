@@ -8,11 +8,11 @@
 extern "C" {
 #endif
 
-/// Publishes the reports on the process's loops, as a Unix stream socket at `path`. Each connection is a request: who connects is sent a
-/// JSON array of runloop_copy_report's objects, and the end of the stream; what it sends is not read. The reports are on the loop of the
-/// calling thread, which is followed from then on as with statistics, and on all with statistics, a recorder or a watchdog. Processes of
-/// other users are sent nothing. A thread of the process serves the socket, so it answers when loops hang; it waits for no client, and when
-/// a ninth comes, it drops the one that has taken longest. NULL stands for `runloop-PID.sock` in $XDG_RUNTIME_DIR or else in
+/// Publishes the reports on the process's loops, as a Unix stream socket at `path`. Each connection is a request: a client that connects is
+/// sent a JSON array of runloop_copy_report's objects, and the end of the stream; what it sends is not read. The reports are on the loop of
+/// the calling thread, which is followed from then on as with statistics, and on all with statistics, a recorder or a watchdog. Processes
+/// of other users are sent nothing. A thread of the process serves the socket, so it answers when loops hang; it waits for no client, and
+/// when a ninth comes, it drops the one that has taken longest. NULL stands for `runloop-PID.sock` in $XDG_RUNTIME_DIR or else in
 /// `/tmp/runloop-UID`, a folder that is the user's alone. A socket that a process left there when it ended is replaced. A forked child
 /// isn't published, and may publish itself. Any thread. O(1).
 /// Errors: -EBUSY: the process is published already; -EADDRINUSE: there is a file, or another process's socket; -EINVAL: an empty path;

@@ -57,7 +57,7 @@ typedef struct runloop_statistics {
 } runloop_statistics;
 
 /// Starts the statistics of the calling thread's loop, from zero. From then on the loop reads the clock where a run, an iteration, a sleep
-/// and a call-out begin and end, once for all who follow it (a recorder, a watchdog), and counts. Does
+/// and a call-out begin and end, once for everything that follows it (a recorder, a watchdog), and counts. Does
 /// nothing if they are started already. O(1).
 /// Errors: -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none left for it, or the thread has no loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_statistics_start(void);

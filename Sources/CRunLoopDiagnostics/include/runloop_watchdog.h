@@ -52,15 +52,15 @@ typedef struct runloop_watchdog_config {
     /// limit, at most a second, late. Time in which the watchdog's thread itself did not get to run is no part of a hang: the machine was
     /// suspended or overloaded, or a debugger had stopped the program.
     int64_t limit_ns;
-    /// How many iterations, those of nested runs included, may follow one another without a sleep, whoever is served in them. 0: spins are
+    /// How many iterations, those of nested runs included, may follow one another without a sleep, whatever is served in them. 0: spins are
     /// not reported. A spin ends when the loop really sleeps, that is, has asked the kernel, got no report and waited, or when the
     /// outermost run ends; a wait that finds something at once is no sleep. Until then it is reported once, with the items that were
     /// called most in its second half. A loop with more to do than it can does not sleep either: choose the limit higher than what a
     /// peak takes, say 100,000, and read from the shares which of the two it is.
     uint32_t spin_limit;
-    /// The signal with which the loop's thread is asked for its stack. 0: SIGURG, which does nothing to who doesn't expect it. -1: none,
-    /// and no report has a stack. The first watchdog installs its handler, which stays. Like any signal it ends a nanosleep or a poll of
-    /// the call-out early, with EINTR. A thread that blocks it has no stack, nor has any where the C library has no backtrace
+    /// The signal with which the loop's thread is asked for its stack. 0: SIGURG, which does nothing to a program that doesn't expect it.
+    /// -1: none, and no report has a stack. The first watchdog installs its handler, which stays. Like any signal it ends a nanosleep or a
+    /// poll of the call-out early, with EINTR. A thread that blocks it has no stack, nor has any where the C library has no backtrace
     /// (musl; on Android). To find the names of functions waits for a dlopen that is under way.
     int signal;
     runloop_diagnosis_handler handler;

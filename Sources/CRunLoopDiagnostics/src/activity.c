@@ -27,7 +27,7 @@ void activity_release(struct activity *activity) {
 
 //===-- the loop's thread --------------------------------------------------------------------------------------------===//
 
-/// Whoever reads that the loop does not sleep, reads after that since when.
+/// A reader that finds the loop awake reads after that since when.
 static void set_awake(struct activity *activity, int64_t since_ns) {
     counted_set(&activity->awake_since_ns, since_ns);
     counted_set(&activity->awake_iterations, 0);

@@ -1,4 +1,4 @@
-// followed.c — one tracer for all who follow a loop.
+// followed.c — one tracer for everything that follows a loop.
 
 #ifdef __linux__
 #include "followed.h"

@@ -9,7 +9,7 @@
 #include "activity.h"
 #include "runloop_lock.h"
 
-/// Who follows a loop: one of each.
+/// What follows a loop: one of each.
 enum role { ROLE_STATISTICS, ROLE_RECORDER, ROLE_WATCHDOG, ROLES };
 
 /// Of a loop and a role. Made when the role is first needed, and there for as long as anybody has the followed loop.

@@ -1,4 +1,4 @@
-// publication.c — a socket that is served without ever waiting for who uses it.
+// publication.c — a socket that is served without ever waiting for a client.
 
 #ifdef __linux__
 #include "publication.h"
@@ -138,7 +138,7 @@ static void drop_client(struct publication *publication, int index) {
 void publication_free(struct publication *publication) {
     while (publication->client_count > 0)
         drop_client(publication, 0);
-    // Each one that is accepted wakes one that waits for room in the queue, and is refused now. A forked child would keep it waiting.
+    // Each one that is accepted wakes one that waits for a place in the queue, and is refused now. A forked child would keep it waiting.
     for (int descriptor; (descriptor = accept4(publication->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;)
         close(descriptor);
     close(publication->listener);
@@ -161,7 +161,7 @@ static bool is_same_user(int descriptor) {
     return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
-/// Without a descriptor or memory for who waits there, the listener would stay ready.
+/// Without a descriptor or memory for a waiting client, the listener would stay ready.
 static const int64_t rest_ns = 100000000;
 
 static void accept_client(struct publication *publication) {

@@ -1,4 +1,4 @@
-// publication.h — the socket at which a process publishes the reports on its loops, and those who have asked there.
+// publication.h — the socket at which a process publishes the reports on its loops, and its clients.
 #ifndef RUNLOOP_PUBLICATION_H
 #define RUNLOOP_PUBLICATION_H
 
@@ -9,7 +9,7 @@
 
 enum { PUBLICATION_CLIENTS = 8, PUBLICATION_DESCRIPTORS = PUBLICATION_CLIENTS + 1 };
 
-/// One who is being answered. The oldest comes first.
+/// A client that is being answered. The oldest comes first.
 struct publication_client {
     int descriptor;
     char *answer; ///< from malloc
@@ -33,7 +33,7 @@ struct publication {
 int publication_make(const char *path, char *(*copy_answer)(void), struct publication **out);
 /// Any thread, once: nobody connects to it any more, and its name is gone.
 void publication_withdraw(const struct publication *publication);
-/// The attendant, or who has made it and gives it to nobody.
+/// The attendant, or its maker if it was not handed over.
 void publication_free(struct publication *publication);
 /// The attendant: what to wait for, at most PUBLICATION_DESCRIPTORS, and for how long at most. How many.
 int publication_await(const struct publication *publication, struct pollfd *polled, int64_t *pause_ns);

@@ -45,7 +45,8 @@ struct mode_findings {
     uint32_t sources, timers, observers;
 };
 
-/// Of a loop that isn't followed: whether it waits, in a sleep or in a wait that is none, or is awake. Of another one, which of the others.
+/// Of a loop that isn't followed: whether it waits, in a sleep or in a wait that does not sleep, or is awake. Of another one, which of the
+/// others.
 enum loop_state { STATE_NOT_RUNNING, STATE_WAITING, STATE_AWAKE, STATE_ASLEEP, STATE_BUSY, STATE_SPINNING };
 
 /// The main dispatch queue: whether the loop has it, whether it has work, and why that waits.

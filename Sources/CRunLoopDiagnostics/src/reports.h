@@ -1,4 +1,4 @@
-// reports.h — the reports on all loops that are followed, as the attendant makes them for whoever asks the process.
+// reports.h — the reports on all loops that are followed, as the attendant makes them on request.
 #ifndef RUNLOOP_REPORTS_H
 #define RUNLOOP_REPORTS_H
 

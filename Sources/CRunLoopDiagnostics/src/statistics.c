@@ -22,13 +22,13 @@ static struct statistics *statistics_of(struct follower *follower) {
 //===-- durations ----------------------------------------------------------------------------------------------------===//
 
 // While a run or a sleep goes on, its total is kept less the instant at which it began. That is negative, since no total is longer than the time
-// since the start. So a total and whether it grows are one word: who reads that sees a beginning, or an end, as a whole.
+// since the start. So a total and whether it grows are one word: a reader sees a beginning, or an end, as a whole.
 
 static void begin(counted *total, int64_t now_ns) {
     atomic_store_explicit(total, counted_get(total) - now_ns, memory_order_release);
 }
 
-/// Who sees the end of a run sees that of the sleeps in it.
+/// A reader that sees the end of a run sees that of the sleeps in it.
 static void end(counted *total, int64_t now_ns) {
     atomic_store_explicit(total, counted_get(total) + now_ns, memory_order_release);
 }

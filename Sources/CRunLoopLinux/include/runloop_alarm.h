@@ -5,7 +5,7 @@
 // they are right for "five seconds from now". An alarm is right for "at 12:00" (RUNLOOP_CLOCK_WALL) and for "when the lease is an
 // hour old" (RUNLOOP_CLOCK_BOOT).
 //
-// Local time is the caller's: daylight saving, calendars and time zones. Who wants "every day at 9:00 in Berlin" makes an alarm
+// Local time is the caller's: daylight saving, calendars and time zones. A program that wants "every day at 9:00 in Berlin" makes an alarm
 // without an interval, and in each call computes the next instant and sets it. An interval is a time, not a day.
 #ifndef RUNLOOP_ALARM_H
 #define RUNLOOP_ALARM_H

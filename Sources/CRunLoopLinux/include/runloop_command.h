@@ -90,7 +90,7 @@ RUNLOOP_EXPORT int runloop_command_end_by(runloop_command *command, const runloo
 
 /// Runs a program to its end, and sleeps meanwhile, without a loop: no call-out of any loop comes on this thread. `context`, `ended` and
 /// `cancel` are not used, and the input is not copied. If the thread is cancelled, the program is killed. Any thread. O(what it writes).
-/// Returns: 0: the result is the caller's, who frees it by runloop_command_result_free.
+/// Returns: 0: the result is the caller's: free it by runloop_command_result_free.
 /// Errors: those of runloop_command_create.
 RUNLOOP_EXPORT int runloop_command_run(const runloop_command_config *config, runloop_command_result *out);
 /// Frees what a result has, and makes it zeros. Twice has the effect of once. O(1).

@@ -28,7 +28,7 @@ typedef struct runloop_input_config {
     /// Open for reading: a socket, a pipe, a terminal, a file, /dev/null. Need not be non-blocking, though another reader of the same
     /// pipe or terminal may then hold up the loop's thread.
     int descriptor;
-    /// true: from its creation on the object alone closes the descriptor. false: it remains the caller's, who closes it after the
+    /// true: from its creation on the object alone closes the descriptor. false: it remains the caller's: close it after the
     /// object's end.
     bool owns;
     /// The longest line without its end, or else the most bytes that are kept; at least one. What is kept never needs more memory than that

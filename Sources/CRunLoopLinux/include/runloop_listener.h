@@ -79,8 +79,8 @@ typedef struct runloop_peer {
     int pidfd;
 } runloop_peer;
 
-/// Who is at the other end of a connected Unix socket, of any type: what to decide by is `uid`, since a pid may be another process's by now. The
-/// pidfd is the caller's to close, and closed on exec. Any thread. O(1).
+/// The process at the other end of a connected Unix socket, of any type: what to decide by is `uid`, since a pid may be another process's
+/// by now. The pidfd is the caller's to close, and closed on exec. Any thread. O(1).
 /// Errors: -EAFNOSUPPORT: not a Unix socket; -ENOTCONN: it has no peer; -EBADF; -ENOTSOCK: not a socket; -EMFILE, -ENFILE: the pidfd needs a
 /// descriptor; -EINVAL.
 RUNLOOP_EXPORT int runloop_socket_get_peer(int descriptor, runloop_peer *out);
@@ -92,7 +92,8 @@ RUNLOOP_EXPORT int runloop_socket_get_peer(int descriptor, runloop_peer *out);
 /// wait, unless another process has the socket as well.
 typedef runloop_source runloop_listener;
 
-/// The configuration of a listener, which is copied. Whoever made the socket, connections of TCP send small pieces without delay (TCP_NODELAY).
+/// The configuration of a listener, which is copied. Whichever way the socket was made, connections of TCP send small pieces without delay
+/// (TCP_NODELAY).
 typedef struct runloop_listener_config {
     runloop_context context;
     int descriptor; ///< A listening socket, which becomes non-blocking.

@@ -24,7 +24,7 @@ typedef struct runloop_output_config {
     /// Open for writing: a socket, a pipe, a terminal, a file, /dev/null. Need not be non-blocking, though a terminal that is not may hold up
     /// the loop's thread for a moment, and of a pipe that is not at most 4,096 bytes are written at a time.
     int descriptor;
-    /// true: from its creation on the object alone closes the descriptor. false: it remains the caller's, who closes it after the
+    /// true: from its creation on the object alone closes the descriptor. false: it remains the caller's: close it after the
     /// object's end.
     bool owns;
     size_t limit; ///< How many bytes may wait, at least one. The buffer never needs more memory than that.

@@ -1,8 +1,8 @@
 #if os(Linux)
-/// What a task waits for: settled once, by whoever is first. Copies are the same answer. Sendable because the value is sent in, and taken by
-/// one task.
+/// What a task waits for: settled once, by the first to settle it. Copies are the same answer. Sendable because the value is sent in, and
+/// taken by one task.
 package struct Answer<Value, Failure: Error>: @unchecked Sendable {
-    /// Safe because whoever settles it takes the waiter out under the lock, so it is resumed once.
+    /// Safe because the thread that settles it takes the waiter out under the lock, so it is resumed once.
     @safe private enum State {
         case open(UnsafeContinuation<Void, Never>?)
         case settled(Result<Value, Failure>)

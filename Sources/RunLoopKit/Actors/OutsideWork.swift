@@ -9,7 +9,7 @@ package enum OutsideWork {
         /// It will be made; nobody else is to make it.
         case taken
 
-        /// For who makes it otherwise, and is to call `end` itself.
+        /// For code that makes it otherwise, and calls `end` itself.
         package func end() { if case .outside(let end?) = self { end() } }
     }
 

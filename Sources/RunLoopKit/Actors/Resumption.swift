@@ -3,8 +3,8 @@ extension UnsafeContinuation where E == Never {
     /// Has the task go on where its actor is. To be called in the closure that is given the continuation, before anybody else has it.
     ///
     /// Otherwise the runtime gives a resumed task to its task executor, or to the thread pool, from where it returns to its actor: two threads
-    /// are woken for each `await`, also if the task, its actor and whoever resumes it are on one thread. `actor` is what the caller is isolated
-    /// to; a caller that is isolated to nothing goes on where the runtime has it.
+    /// are woken for each `await`, also if the task, its actor and the code that resumes it are on one thread. `actor` is what the caller
+    /// is isolated to; a caller that is isolated to nothing goes on where the runtime has it.
     @inlinable
     package func resumes(on actor: (any Actor)?) {
         if let actor { unsafe Resumption.direct(unsafeBitCast(self, to: UnsafePointer<UInt>.self), to: actor) }
@@ -20,9 +20,9 @@ extension UnsafeContinuation where E == Never {
 /// They are looked at before anything is written, and once per process a task of no consequence finds out whether the runtime acts on it. Where
 /// it does not, a task goes on by the way of the pool, as it does without this.
 ///
-/// No race: the words are written by the thread that runs the task, in the closure that is given the continuation, and read by whoever resumes it,
-/// who has it from that thread, through a lock. A task that is resumed before it has suspended never leaves its thread, and nobody reads them.
-/// The executor is not retained: the caller is isolated to the actor, and so keeps it until it goes on.
+/// No race: the words are written by the thread that runs the task, in the closure that is given the continuation, and read by the code
+/// that resumes it, which has it from that thread, through a lock. A task that is resumed before it has suspended never leaves its thread,
+/// and nobody reads them. The executor is not retained: the caller is isolated to the actor, and so keeps it until it goes on.
 @safe @usableFromInline package enum Resumption {
     private static let contextOfTask = 8
     private static let functionOfTask = 7

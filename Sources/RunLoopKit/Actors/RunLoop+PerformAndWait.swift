@@ -80,7 +80,8 @@ extension RunLoop.Thread {
     }
 }
 
-/// A call that a task waits for. The closure is released before the task is resumed. Sendable because whoever takes the closure has it alone.
+/// A call that a task waits for. The closure is released before the task is resumed. Sendable because the thread that takes the closure has
+/// it alone.
 package final class AwaitedCall<Value, Failure: Error>: PostedCall, @unchecked Sendable {
     let answer = Answer<Value, RunLoop.CallError<Failure>>()
     private var body: (() throws(Failure) -> Value)?
@@ -91,7 +92,7 @@ package final class AwaitedCall<Value, Failure: Error>: PostedCall, @unchecked S
     package init(atEnd: DiscardOfPost, _ body: sending @escaping () throws(Failure) -> Value) {
         self.body = body
         self.atEnd = atEnd
-        // Whoever cancels the task sees the closure.
+        // The thread that cancels the task sees the closure.
         isTaken.store(false, ordering: .releasing)
     }
 

@@ -70,7 +70,7 @@ private final class Limit: Sendable {
     }
 }
 
-/// Whoever comes first, the end of a task or its limit, decides.
+/// What comes first, the end of a task or its limit, decides.
 private final class RaceWithLimit: Sendable {
     private enum State {
         case running(cancel: (@Sendable () -> Void)?)

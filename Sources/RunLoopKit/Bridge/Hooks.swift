@@ -1,6 +1,6 @@
 #if os(Linux)
-/// What other modules of the package register with this one, which knows none of them. docs/OVERLAY.md lists who registers each hook, and who
-/// asks it. A hook is set once, when the program is loaded and before it has another thread, unless its comment says otherwise.
+/// What other modules of the package register with this one, which knows none of them. docs/OVERLAY.md lists what registers each hook, and
+/// what asks it. A hook is set once, when the program is loaded and before it has another thread, unless its comment says otherwise.
 package enum Hooks {
     /// Another loop that is `RunLoop.main` on the calling thread. `nil` on a thread that has none.
     nonisolated(unsafe) package static var mainLoop: (@Sendable () -> RunLoop?)?
@@ -18,7 +18,7 @@ package enum Hooks {
     package static let outsideWork = Guarded<[OutsideWork.Follower]>([])
 }
 
-/// The tasks of the main loop, by those who run them.
+/// The tasks of the main loop, by the module that runs them.
 package protocol TaskLister: AnyObject, Sendable {
     var isListing: Bool { get set }
 

@@ -19,7 +19,7 @@
         return unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<size])
     }
 
-    /// What is at the beginning of that space now, for the caller to keep, who deallocates it.
+    /// What is at the beginning of that space now, for the caller to keep and to deallocate.
     package func take(_ count: Int) -> UnsafeMutableRawBufferPointer {
         if count > Self.mostCopied {
             defer { unsafe memory = UnsafeMutableRawBufferPointer(start: nil, count: 0) }

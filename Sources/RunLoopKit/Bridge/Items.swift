@@ -180,8 +180,8 @@ func makeSource(
     return unsafe core
 }
 
-/// In the `cancel` of a source that nobody removes from its loop: calls `body` if the loop's thread ends. Who invalidates a source has made
-/// it invalid before `cancel` is called; one whose loop ends stays valid.
+/// In the `cancel` of a source that nobody removes from its loop: calls `body` if the loop's thread ends. Code that invalidates a source
+/// has made it invalid before `cancel` is called; one whose loop ends stays valid.
 package func withInfoAtEndOfLoop<Object: AnyObject>(
     _ source: OpaquePointer?, _ info: UnsafeMutableRawPointer?, as type: Object.Type, _ body: (Object) -> Void
 ) {

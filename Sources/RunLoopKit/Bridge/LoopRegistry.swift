@@ -4,7 +4,7 @@ internal import CRunLoopCore
 /// The objects of a class, one per C loop, for as long as the loop's thread lives: `RunLoop`, and the classes that other modules of
 /// the package build on it.
 ///
-/// The C loop retains the object, and releases it last when its thread ends. Whoever still has a reference then has a loop on which
+/// The C loop retains the object, and releases it last when its thread ends. A reference that still exists then is to a loop on which
 /// nothing ever runs. There is no lock and no table: the thread finds its object by a few loads, and a fork at any moment is safe.
 @safe package struct LoopRegistry<Object: AnyObject> {
     /// Releases the loop's reference to its object, on the ending thread.

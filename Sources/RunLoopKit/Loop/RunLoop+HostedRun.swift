@@ -57,7 +57,7 @@ extension RunLoop {
             if status == .hasMore { unsafe loop.hostedRun = Unmanaged.passUnretained(self) }
         }
 
-        /// A run of ``RunLoop/main`` in the default mode, whose host is whoever serves the main dispatch queue.
+        /// A run of ``RunLoop/main`` in the default mode, whose host is whatever serves the main dispatch queue.
         @available(*, noasync)
         package init(ofMainQueue: Void) throws(Error) {
             loop = .current

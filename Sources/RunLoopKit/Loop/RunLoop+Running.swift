@@ -63,7 +63,7 @@ extension RunLoop {
     }
 
     /// Makes one pass: a run of one iteration that waits once, and then serves everything that is ready, each once (R151). For those
-    /// who drive the loop from a loop of their own, that of a game, a simulation or an interpreter:
+    /// that drive the loop from a loop of their own, that of a game, a simulation or an interpreter:
     ///
     ///     while !isDone {
     ///         loop.runPass(waitingAtMost: .milliseconds(5))

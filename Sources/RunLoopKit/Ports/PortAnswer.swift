@@ -10,7 +10,7 @@ extension Answer where Failure == RunLoop.PortError {
     ) async throws(RunLoop.PortError) -> sending Value {
         let alarm = timeout.map { timeout in
             Task {
-                // Whoever waits is not to wait for ever because the clock fails.
+                // The sender must not wait for ever because the clock fails.
                 try? await clock.sleep(for: timeout)
                 if !Task.isCancelled { giveUp(.timedOut, withdraw) }
             }

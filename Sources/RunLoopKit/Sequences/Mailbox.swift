@@ -7,7 +7,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
         case newest
     }
 
-    /// Safe because whoever takes the waiter out resumes it, so that happens once.
+    /// Safe because the thread that takes the waiter out resumes it, so that happens once.
     @safe private struct State {
         var elements = Queue<Element>()
         @safe var waiter: UnsafeContinuation<Element?, Never>?

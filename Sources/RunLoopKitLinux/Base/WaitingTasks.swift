@@ -1,8 +1,8 @@
 #if os(Linux)
 internal import RunLoopKit
 
-/// Tasks that wait for a value, in the order of their arrival. Part of a state that a lock protects: tasks are resumed without the lock. Who takes a task
-/// out resumes it, so that happens once.
+/// Tasks that wait for a value, in the order of their arrival. Part of a state that a lock protects: tasks are resumed without the lock.
+/// The thread that takes a task out resumes it, so that happens once.
 @safe struct WaitingTasks<Value: Sendable> {
     typealias Waiter = UnsafeContinuation<Value, Never>
 

@@ -37,7 +37,7 @@ extension RunLoop {
         ///   - descriptor: a SOCK_SEQPACKET socket of the Unix domain, which the channel takes over: it is closed by the channel, also
         ///     if this throws.
         ///   - loop: on whose thread messages are received.
-        ///   - options: the limits, and who may be at the other end.
+        ///   - options: the limits, and which users may be at the other end.
         ///   - mode: in which messages are received, and timeouts noticed. It is not empty as long as the channel is valid.
         ///   - receive: called on the loop's thread with this channel and a message. Freed when the channel has ended, and its messages have been destroyed. `nil`: tasks
         ///     take what is received from ``messages``.

@@ -18,7 +18,7 @@ extension RunLoop {
         case timedOut
         /// The task was cancelled.
         case cancelled
-        /// The system, the loop, or who should be at the other end has refused it.
+        /// The system, the loop, or the process at the other end has refused it.
         case failed(Error)
 
         init(result: Int32, subject: String? = nil) {

@@ -11,7 +11,7 @@ extension RunLoop.Channel {
     ///         try? message.reply("\(length)".utf8)
     ///     }
     ///
-    /// The listener keeps its channels until they end. Who connects and belongs to another user is refused, unless the options say
+    /// The listener keeps its channels until they end. A client of another user is refused, unless the options say
     /// otherwise; so is everybody for whom there is no memory. When descriptors run out, connections wait. It ends with its object, or
     /// when it is invalidated, and its channels with it. Any thread.
     public final class Listener: Sendable {
@@ -23,7 +23,7 @@ extension RunLoop.Channel {
         /// - Parameters:
         ///   - path: a relative one is one in `$XDG_RUNTIME_DIR`. A path that a program has left behind is replaced; it is removed with the
         ///     listener.
-        ///   - permissions: who may connect, for the user alone unless others are given; then `allowsAnyUser` is needed, too.
+        ///   - permissions: which users may connect, the user alone unless others are given; then `allowsAnyUser` is needed, too.
         ///   - backlog: how many connections may wait to be accepted; `nil` is as many as the system allows.
         ///   - loop: on whose thread connections are accepted, and messages received.
         ///   - options: of each channel.

@@ -15,7 +15,7 @@ extension RunLoop.Channel {
         private let descriptors: Guarded<[CInt?]>?
         /// Was the message sent with a request for a reply? Whether the asker still waits is not known here.
         public let isRequest: Bool
-        /// A `runloop_call *`, with one reference, until it is replied to. Who takes it has it alone.
+        /// A `runloop_call *`, with one reference, until it is replied to. The thread that takes it has it alone.
         @safe private nonisolated(unsafe) let call: Atomic<OpaquePointer?>
 
         init(_ bytes: [UInt8], _ descriptors: [CInt], call: OpaquePointer?) {
@@ -78,7 +78,7 @@ extension RunLoop.Channel {
         }
     }
 
-    /// The limits of a channel, each at least 1, and who may be at the other end.
+    /// The limits of a channel, each at least 1, and which users may be at the other end.
     public struct Options: Hashable, Sendable {
         /// How many messages may wait for the other end to read.
         public var messageLimit: Int

@@ -74,7 +74,7 @@ extension RunLoop.Child {
         public var group = Group.parents
         /// A descriptor of a terminal. With ``Group/newSession`` it has no session yet, and becomes the child's. With another group of the
         /// child's own it is the terminal of this process's session: the child's group has its foreground until the child has ended, so
-        /// that it can read from it and is sent its ^C, and then who had it before has it again.
+        /// that it can read from it and is sent its ^C, and then its former group has it again.
         public var terminal: CInt?
         /// Further descriptors. All that are not named are closed.
         public var descriptors: [CInt: Stream] = [:]
@@ -86,8 +86,8 @@ extension RunLoop.Child {
         /// The signals that the child ignores. It ignores no others, even if the parent does, and blocks none.
         public var ignoredSignals: Set<CInt> = []
         /// How long after the child's end somebody else may go on to write to its pipes: a process that it has left in the background. Then what
-        /// is in them is read still, and they are cut off, which is the error `outputCutOff`; who writes on is signalled (SIGPIPE) when
-        /// the last reader is gone. A duration of years waits for ever.
+        /// is in them is read still, and they are cut off, which is the error `outputCutOff`; a process that writes on is signalled
+        /// (SIGPIPE) when the last reader is gone. A duration of years waits for ever.
         public var outputLimit = Duration.seconds(2)
         /// The defaults.
         public init() {}

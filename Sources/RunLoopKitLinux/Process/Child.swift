@@ -26,7 +26,7 @@ extension RunLoop {
                 /// By a signal.
                 case signalled(CInt, dumpedCore: Bool)
                 /// It has ended, and it is not known how: it is not a child of this process, or somebody else waited for it first, or
-                /// SIGCHLD is ignored. Linux 6.15 and later know once it was waited for, whoever did.
+                /// SIGCHLD is ignored. Linux 6.15 and later know once it was waited for, by any process.
                 case unknown
             }
 

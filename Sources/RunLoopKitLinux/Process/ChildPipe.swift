@@ -84,7 +84,7 @@ final class ChildPipe: Sendable {
         }
     }
 
-    /// Closes it before its end: the child's next output is an error there, or SIGPIPE. Who reads it later gets the error. The number remains
+    /// Closes it before its end: the child's next output is an error there, or SIGPIPE. A later read throws the error. The number remains
     /// that of an open descriptor, which nobody else can get.
     func cutOff() {
         state.withLock { state in

@@ -11,7 +11,7 @@ extension RunLoop {
         /// How many arrivals this one stands for, at least one. Each call of the signal's handler is counted. The kernel merges
         /// standard signals before that: one that is pending is not added again.
         public let count: Int
-        /// Who sent the last of them. `nil`: the kernel did, the terminal for instance.
+        /// The sender of the last of them. `nil`: the kernel, the terminal for instance.
         public let sender: Sender?
         /// What `sigqueue` sent along with a real-time signal, else 0.
         public let value: Int
@@ -74,7 +74,7 @@ extension RunLoop.Source {
     ///
     /// Where libdispatch catches the signal as well (a DispatchSource, swift-service-lifecycle), in either order, both receive it; ours
     /// has the count then, and no sender and no value. If something else takes the signal later, `signal(SIGINT, SIG_IGN)` for one, a
-    /// diagnostic on standard error says who, within a second while the loop is awake now and then.
+    /// diagnostic on standard error names the owner, within a second while the loop is awake now and then.
     ///
     /// A handler that was installed before is called as well. When the last source for the signal ends, the former handling is
     /// restored. A program that this process starts inherits none of this, and in a forked child the signal has its former effect.

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// How long a connection may be silent, a line of its input take, and an exchange last.
 ///
-/// What has arrived counts, not what was read: who is due looks at the socket before anything ends. A reader that nobody waits for
-/// is paused, and ends nothing.
+/// What has arrived counts, not what was read: a limit that has passed looks at the socket before anything ends. A reader that nobody waits
+/// for is paused, and ends nothing.
 final class ConnectionLimits: Sendable {
     private let loop: RunLoop
     private let idle: Int64?

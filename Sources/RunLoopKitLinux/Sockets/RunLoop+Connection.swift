@@ -21,7 +21,7 @@ extension RunLoop {
     /// unless output waits that the peer does not take. That is noticed without a timer that is moved for every byte.
     ///
     /// The socket is closed when the connection, its reader and its writer have been freed: a task keeps the one that it uses.
-    /// `close()` and `abort()` end the connection for the peer, and for who waits, at once. Any thread.
+    /// `close()` and `abort()` end the connection for the peer, and for waiting tasks, at once. Any thread.
     public final class Connection: Sendable {
         /// Writes to the peer. Finishing it ends this direction only.
         public let writer: Writer

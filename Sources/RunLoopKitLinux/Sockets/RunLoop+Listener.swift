@@ -127,7 +127,7 @@ extension RunLoop {
             public let fileDescriptor: CInt
         }
 
-        /// Takes the sockets that systemd, or who else does as it does, has handed over to this process, and removes LISTEN_FDS,
+        /// Takes the sockets that systemd, or a program with the same protocol, has handed over to this process, and removes LISTEN_FDS,
         /// LISTEN_PID and LISTEN_FDNAMES from the environment: a second call, and a child process, finds none. Call it early, since
         /// other threads must not use the environment meanwhile.
         ///

@@ -21,7 +21,7 @@ internal import RunLoopKit
 
     private typealias Waiter = UnsafeContinuation<Void, Never>
 
-    /// Whoever takes the waiter out resumes it, so that happens once.
+    /// The thread that takes the waiter out resumes it, so that happens once.
     @safe private struct State {
         /// In the loop until there is a verdict, so the mode is not empty.
         var source: RunLoop.Source?

@@ -39,7 +39,7 @@ struct OutputHandle: Sendable {
             unsafe config.owns = owns
             unsafe config.resets = resets
             unsafe config.limit = limit
-            // Whoever waits for space goes on while the rest is sent.
+            // Tasks that wait for space resume while the rest is sent.
             unsafe config.low_water = limit / 2
             unsafe config.loop = loop.core
             unsafe config.drained = { _, error, info in

@@ -32,9 +32,9 @@ final class OutputQueue: Sendable {
 
     private typealias Waiter = UnsafeContinuation<Wait, Never>
 
-    /// Whoever takes a waiter out resumes it, so that happens once.
+    /// The thread that takes a waiter out resumes it, so that happens once.
     @safe private struct State {
-        /// Those who write, in the order of their arrival.
+        /// The writing tasks, in order of arrival.
         var line = Line<Void>()
         /// In the line, or not.
         @safe var waiters: [Ticket: Waiter] = unsafe [:]
@@ -57,7 +57,7 @@ final class OutputQueue: Sendable {
             return unsafe Array(waitersOutside.values)
         }
 
-        /// Who waits for the end of earlier output looks whether it was sent: if there is always more, none of it is the last.
+        /// A task that waits for the end of earlier output looks whether it was sent: if there is always more, none of it is the last.
         mutating func takeOutside(after attempt: Attempt) -> [Waiter] {
             guard case .taken(1...) = attempt, unsafe !waitersOutside.isEmpty else { return unsafe [] }
             changes += 1
@@ -78,10 +78,10 @@ final class OutputQueue: Sendable {
         process.isOver ? nil : state.withLock(body)
     }
 
-    /// A place at the end of the line, for who ends the output.
+    /// A place at the end of the line, for the task that ends the output.
     func join() -> Ticket { withState { $0.line.append(()) } ?? 0 }
 
-    /// A ticket outside the line, for who does not write.
+    /// A ticket outside the line, for a task that does not write.
     func makeTicket() -> Ticket { withState { $0.line.makeNumber() } ?? 0 }
 
     func leave(_ ticket: Ticket) {
@@ -172,8 +172,8 @@ final class OutputQueue: Sendable {
         }
     }
 
-    /// Waits until it can go on, unless something has changed since that number. Who is in the line can go on when it is the first, and after
-    /// a drain; anybody else after a drain, and when more was taken; and all if the output has failed.
+    /// Waits until it can go on, unless something has changed since that number. A ticket in the line can go on when it is the first, and
+    /// after a drain; anybody else after a drain, and when more was taken; and all if the output has failed.
     func wait(
         _ ticket: Ticket, isInLine: Bool = true, after changes: UInt, isolation actor: isolated (any Actor)?
     ) async -> Wait {
@@ -202,7 +202,7 @@ final class OutputQueue: Sendable {
         unsafe waiter??.resume(returning: .cancelled)
     }
 
-    /// Changes the state, and resumes those who can go on.
+    /// Changes the state, and resumes the tasks that can go on.
     private func change(_ body: (inout State) -> [Waiter]) {
         let waiters = unsafe withState { state in
             state.changes += 1

@@ -12,7 +12,7 @@ extension RunLoop {
     /// released. Then the loop has no source of it, no thread reads from the descriptor, and the caller may close it, which the
     /// loop never does. Bytes in the buffer are lost then. Two iterations over one descriptor share its input by
     /// chance. Any thread, any task. A byte costs a nanosecond, and in a `for await` of the main actor some six, because the compiler
-    /// takes hold of that actor for each element: who reads much reads `chunks(of:)`. A buffer costs one read, and two system calls
+    /// takes hold of that actor for each element: to read much, use `chunks(of:)`. A buffer costs one read, and two system calls
     /// more if the reader is slower than the writer.
     ///
     /// A regular file and a device like /dev/null, for which the kernel reports nothing, count as readable until their end: the

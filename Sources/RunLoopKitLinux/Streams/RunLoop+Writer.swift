@@ -31,7 +31,7 @@ extension RunLoop {
         /// The descriptor's owner, if it is a connection's.
         private let socket: ConnectedSocket?
 
-        /// Makes a writer for a descriptor that stays the caller's, who closes it after the writer's end. Any thread. O(1), a few system calls.
+        /// Makes a writer for a descriptor that stays the caller's: close it after the writer's end. Any thread. O(1), a few system calls.
         ///
         /// - Parameters:
         ///   - descriptor: open for writing: a socket, a pipe, a terminal, a file. Need not be non-blocking: one that is not is

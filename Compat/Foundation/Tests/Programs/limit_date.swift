@@ -1,4 +1,4 @@
-// limitDate(forMode:) makes a pass that does not wait, and tells when the next timer is due.
+// limitDate(forMode:) makes a pass that does not wait, and returns when the next timer is due.
 import Foundation
 
 nonisolated(unsafe) var log: [String] = []

@@ -1,4 +1,4 @@
-// Observers of a center: by name, by sender, until they are removed. In which order Foundation tells them is not said.
+// Observers of a center: by name, by sender, until they are removed. Foundation doesn't document in which order it notifies them.
 import Foundation
 
 extension Notification.Name {

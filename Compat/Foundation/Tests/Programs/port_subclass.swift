@@ -1,4 +1,4 @@
-// A subclass of Port is told by loops when they begin and cease to watch it, once for each mode, until it is invalid.
+// A subclass of Port is notified by loops when they begin and cease to watch it, once for each mode, until it is invalid.
 import Foundation
 
 nonisolated(unsafe) var log: [String] = []

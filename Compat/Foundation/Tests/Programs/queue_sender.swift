@@ -1,4 +1,4 @@
-// A sender that is an object is told by its identity, whatever its class. Foundation on Linux knows only its own objects, and
+// A sender that is an object is known by its identity, whatever its class. Foundation on Linux knows only its own objects, and
 // merges nothing of another's; nor does it merge what equal values send.
 import Foundation
 

@@ -6,7 +6,7 @@
 using namespace std::chrono_literals;
 using namespace run_loop;
 
-/// Who awaits it goes on in a call of `set`.
+/// Its awaiter resumes in a call of `set`.
 class event {
   public:
     bool await_ready() const noexcept { return is_set_; }

@@ -328,7 +328,7 @@ TEST("the end of a scope ends the loop: posts are discarded while the thread's o
     EXPECT_EQ(counted::alive, 0);
 }
 
-TEST("the main loop is the initial thread's, whoever asks, and its account has names") {
+TEST("the main loop is the initial thread's, whichever thread asks, and its account has names") {
     const auto main = loop::main();
     EXPECT(main == loop::current());
     std::thread([&] {

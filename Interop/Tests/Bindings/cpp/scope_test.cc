@@ -25,7 +25,7 @@ TEST("a scope is joined when all its tasks are done, and may be used again") {
     expect_nothing_left();
 }
 
-TEST("cancel ends all tasks, has who joins go on, and may be called twice; the end of a scope does the same") {
+TEST("cancel ends all tasks, resumes the joining coroutine, and may be called twice; the end of a scope does the same") {
     std::string trace;
     const auto body = [&]() -> task<> {
         task_scope scope;
@@ -38,7 +38,7 @@ TEST("cancel ends all tasks, has who joins go on, and may be called twice; the e
         scope.spawn(sleeping(1h));
         auto end = timer::after(1ms, [&] {
             scope.cancel();
-            EXPECT_EQ(counted::alive, 1); // What was begun by who has joined.
+            EXPECT_EQ(counted::alive, 1); // What the joined coroutine has begun.
             trace += "cancelled";
         });
         loop::current().add(end, common_modes);
@@ -132,7 +132,7 @@ TEST("destructors of tasks that are ended may end the scope, begin tasks in it, 
     expect_nothing_left();
 }
 
-TEST("who joins is one, and not a task of the scope") {
+TEST("only one coroutine joins, and not a task of the scope") {
     task_scope scope;
     scope.spawn(sleeping(5ms));
     const auto joining = [&]() -> task<> { co_await scope.join(); };
@@ -141,7 +141,7 @@ TEST("who joins is one, and not a task of the scope") {
     wait(joining());
     scope.spawn([](task<> body) -> task<> { co_await std::move(body); }(joining()));
     EXPECT(thrown(joining()).find("35 ") == 0);
-    // A wait that is destroyed makes room for another one.
+    // A wait that is destroyed makes way for another one.
     scope.spawn(sleeping(1ms));
     {
         auto body = joining();
@@ -192,7 +192,7 @@ TEST("a scope that outlives the task in which it was made is a scope like any ot
     expect_nothing_left();
 }
 
-/// Resumes whoever awaits it inside of await_suspend, or does not suspend, or throws.
+/// Resumes its awaiter inside of await_suspend, or does not suspend, or throws.
 struct odd {
     enum { resumes, refuses, throws } what;
     bool await_ready() const noexcept { return false; }

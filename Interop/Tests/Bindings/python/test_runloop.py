@@ -301,7 +301,7 @@ class BindingTests(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             runloop.run()
         sender.join()
-        self.assertEqual(os.read(read_end, 2), bytes([signal.SIGINT]))  # Who had it before has got it, too.
+        self.assertEqual(os.read(read_end, 2), bytes([signal.SIGINT]))  # The former handler has got it, too.
         self.assertEqual(signal.set_wakeup_fd(-1), write_end)
         os.close(read_end), os.close(write_end)
 

@@ -226,7 +226,7 @@ static COLD void *refill(enum slab_class class) {
     struct block *taken = take_from_store(store, class, &count);
     if (!taken) {
         process_unlock(&store->lock);
-        // Who needs so many needs the whole chunk: one call of the kernel instead of a fault for each page.
+        // A program that needs so many needs the whole chunk: one call of the kernel instead of a fault for each page.
         struct chunk *chunk = map_chunk(count == BATCH ? MAP_POPULATE : 0);
         if (!chunk)
             return NULL;

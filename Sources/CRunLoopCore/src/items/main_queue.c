@@ -134,9 +134,10 @@ void runloop__main_queue_unwatch(runloop *loop) {
 // changes the queue, an object of libdispatch's: so while that is as it was before the kernel said that nothing was there, there is no need to
 // ask again. Nothing is read out of it (0111).
 //
-// Who queues changes the object and then writes the eventfd, and the object is copied here before the kernel is asked. So what was queued after
-// the copy shows in the object, and what was queued before it shows in the kernel's answer, or is on the way there, and then in the kernel's
-// next report. A thread that learns of something that was queued, by whatever way, has a view of memory in which the object has changed.
+// A thread that queues changes the object and then writes the eventfd, and the object is copied here before the kernel is asked. So what
+// was queued after the copy shows in the object, and what was queued before it shows in the kernel's answer, or is on the way there, and
+// then in the kernel's next report. A thread that learns of something that was queued, by whatever way, has a view of memory in which the
+// object has changed.
 //
 // A libdispatch whose object does not show it is found out by the first report of the kernel's that comes while the object is unchanged, and from
 // then on the kernel is asked each time; until a report comes with a change again, since a drain that takes more than was counted causes such a

@@ -37,7 +37,7 @@ void runloop__item_release_context(struct item *item) {
 }
 
 #if defined(RUNLOOP_DEBUG) && !defined(RUNLOOP_SLAB_IS_MALLOC)
-/// Debug builds keep items for a while after their last release, so that whoever uses one then is noticed.
+/// Debug builds keep items for a while after their last release, so that a use after that is noticed.
 static void free_item(struct item *item) {
     enum { KEPT = 64 };
     static struct item *kept[KEPT];

@@ -227,7 +227,7 @@ GIVES_LOCK void runloop__unlock_other_owner(owner_word *owner, runloop *loop);
 HOLDS_LOCK int runloop__take_ownership(owner_word *owner, runloop *loop);
 /// The loop that the word names, retained, or NULL.
 runloop *runloop__reference_owner(owner_word *owner);
-/// The ending loop's thread, after it has cleared all words that name its loop: waits for those who read one before.
+/// The ending loop's thread, after it has cleared all words that name its loop: waits for the threads that read one before.
 void runloop__await_owner_readers(void);
 
 #endif // RUNLOOP_ITEM_H

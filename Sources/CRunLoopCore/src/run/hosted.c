@@ -3,7 +3,7 @@
 //
 // The descriptor is an epoll set with nothing in it, during a hosted run, but the loop's own set (poller.c). It is readable while the
 // loop's set has anything to report, so the host has no timeout to compute. What woke it is asked for before the next sleep, and not before:
-// so the descriptor is readable while call-outs run, in which the host may run its own loop. Who makes it readable:
+// so the descriptor is readable while call-outs run, in which the host may run its own loop. What makes it readable:
 //
 //   what there is to do                      while the host sleeps        in a call-out
 //   ---------------------------------------  ---------------------------  ------------------------------------------------------

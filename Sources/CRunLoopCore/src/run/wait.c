@@ -178,7 +178,8 @@ static COLD int find_reason(struct run *run, int count, bool *is_over) {
     uint32_t news = wake_take_news(&run->loop->wake);
     *is_over = run->selection.kind != SELECTED_NOTHING || (news & WAKE_WOKEN) || stop_is_pending(run) ||
                limit_has_passed(run) || run_is_of_empty_mode(run);
-    // Who kicks again while the word says so writes nothing. So the kick that was just taken may be one that came after the last look.
+    // A thread that kicks again while the word says so writes nothing. So the kick that was just taken may be one that came after the last
+    // look.
     return count == 0 && (news & WAKE_KICKED) ? 1 : count;
 }
 

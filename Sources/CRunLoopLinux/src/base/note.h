@@ -6,7 +6,7 @@
 enum language { LANGUAGE_C, LANGUAGE_SWIFT, LANGUAGE_PYTHON };
 /// That of this program.
 enum language runloop__language(void);
-/// Writes a sentence, and how diagnostics are disabled. Whoever calls this has asked whether they are, and does so once for a subject.
+/// Writes a sentence, and how diagnostics are disabled. The caller has checked that they are enabled, and calls once for a subject.
 __attribute__((format(printf, 1, 2))) void runloop__write_note(const char *format, ...);
 
 #endif // RUNLOOP_NOTE_H

@@ -192,7 +192,7 @@ static int option(int descriptor, int domain, int name, void *value, socklen_t s
     return getsockopt(descriptor, domain, name, value, &size) < 0 ? -errno : 0;
 }
 
-/// Who is at the other end of the socket, and whether that is allowed.
+/// Which process is at the other end of the socket, and whether that is allowed.
 static int find_peer(int descriptor, bool allows_any_user, runloop_peer *peer) {
     int type = 0;
     int result = option(descriptor, SOL_SOCKET, SO_TYPE, &type, sizeof type);

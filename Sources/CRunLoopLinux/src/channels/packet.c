@@ -131,8 +131,8 @@ int runloop__packet_send(int socket, const struct packet *packet) {
 
 // Only receiving a packet shows its length, and a part that finds no space is lost. To ask first would be a system call for each packet. So
 // it is received into space for the longest, which is kept: one for the process, which has the packet until its call-out returns. Whoever
-// needs another one meanwhile, a nested run or another thread, makes it, and frees it if there is one again by then. Who takes it out
-// by the exchange has it alone.
+// needs another one meanwhile, a nested run or another thread, makes it, and frees it if there is one again by then. A caller that takes it
+// out by the exchange has it alone.
 static _Atomic(struct incoming *) kept;
 
 static struct incoming *make_incoming(size_t length) {

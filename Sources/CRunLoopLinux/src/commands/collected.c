@@ -11,7 +11,7 @@
 /// Without memory the rest is read in smaller pieces.
 enum { FIRST_CAPACITY = 4096, LEAST_CAPACITY = 256, MOST_READS = 16 };
 
-/// Whether there is room for more that is to be kept.
+/// Whether there is space for more that is to be kept.
 static bool make_room(struct collected *output) {
     if (output->count < output->capacity)
         return true;

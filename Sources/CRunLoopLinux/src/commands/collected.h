@@ -6,7 +6,7 @@
 
 struct collected {
     int descriptor; ///< -1: at its end, or not there
-    char *bytes;    ///< NULL: none, or there is room for `capacity` and a null
+    char *bytes;    ///< NULL: none, or space for `capacity` and a null
     char *scratch;  ///< where the rest is read; NULL: nothing was dropped yet
     size_t count, capacity, limit;
     uint64_t dropped;

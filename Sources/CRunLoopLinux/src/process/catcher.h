@@ -54,11 +54,11 @@ size_t runloop__catcher_read(struct catcher *catcher, struct catcher_record *rec
 uint64_t runloop__catcher_take_unrecorded(struct catcher *catcher);
 
 /// Looks whether all that is caught still is. What libdispatch has taken is noticed through libdispatch from then on; of anything else a
-/// note on standard error says who has it.
+/// note on standard error names the owner.
 void runloop__catchers_check(void);
 /// Those of the signals whose handler is ours, or which are noticed through libdispatch.
 uint64_t runloop__signals_caught(uint64_t signals);
-/// Is it noticed through libdispatch, which does not say who sent it, and how?
+/// Is it noticed through libdispatch, which does not say which process sent it, and how?
 bool runloop__signal_is_shared(int number);
 
 /// What the kernel says of an arrival (record.c). Async-signal-safe, as the next one.

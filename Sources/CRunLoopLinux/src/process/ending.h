@@ -6,7 +6,7 @@
 
 enum { MOST_STEPS = 8 };
 
-/// The process that is ended. Whoever has it sees to it that it is not reaped meanwhile.
+/// The process that is ended. Its holder makes sure that it is not reaped meanwhile.
 struct ended_process {
     int pidfd;
     int32_t pid;  ///< 0: not known

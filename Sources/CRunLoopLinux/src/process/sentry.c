@@ -1,5 +1,5 @@
 // sentry.c — whether the handlers of signals are still ours is looked at when a loop is about to sleep, and a few times while it sleeps: most
-// of those who take a signal do so soon after the program has begun, on threads of their own.
+// of the owners that take a signal do so soon after the program has begun, on threads of their own.
 
 #ifdef __linux__
 #include "process/sentry.h"

@@ -1,4 +1,4 @@
-// signal_notes.c — diagnostics about signals that are waited for and do not arrive: who has them, and what to do.
+// signal_notes.c — diagnostics about signals that are waited for and do not arrive: which owner has them, and what to do.
 
 #ifdef __linux__
 #include "process/signal_notes.h"

@@ -1,8 +1,8 @@
 // unread.c — an output pipe of a child that is full, that nobody has read for a while, and for which nothing in the running mode reads, is named
 // on standard error.
 //
-// The parent's end is the caller's, who may have closed it; so it is known by its number and its inode, which must be that of the child's
-// start still. A reader is a source in the loop's mode that has the number: whoever reads slowly has one, as have all readers of this library
+// The parent's end is the caller's, which may have closed it; so it is known by its number and its inode, which must be that of the child's
+// start still. A reader is a source in the loop's mode that has the number: a slow reader has one, as have all readers of this library
 // that have ever read. A pipe that is read by other means is full for a moment only.
 
 #ifdef __linux__
@@ -47,8 +47,8 @@ static bool is_output(const runloop_child_descriptor *descriptor) {
     return descriptor->kind == RUNLOOP_CHILD_OUTPUT_PIPE && descriptor->parent_end;
 }
 
-// The number is the caller's, who may close it on another thread just now, and what is asked then is another file's: no harm, since its inode
-// shows that. By `syscall`, because the thread sanitizer takes the functions of libc for uses that need an order.
+// The number is the caller's, which may close it on another thread just now, and what is asked then is another file's: no harm, since its
+// inode shows that. By `syscall`, because the thread sanitizer takes the functions of libc for uses that need an order.
 
 /// The kernel's struct statx, which musl before 1.2.5 has not.
 struct status {

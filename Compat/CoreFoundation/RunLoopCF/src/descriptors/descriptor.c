@@ -129,7 +129,7 @@ static void schedule(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
     count_modes(((struct link *)info)->f, 1);
 }
 
-/// Whoever removes the source has a reference until this returns.
+/// The caller that removes the source has a reference until this returns.
 static void cancel(void *info, CFRunLoopRef loop, CFRunLoopMode mode) {
     (void)loop, (void)mode;
     count_modes(((struct link *)info)->f, -1);

@@ -6,7 +6,7 @@
 //
 // The source of a CFSocket or a CFFileDescriptor is of version 0, and its core source watches the descriptor. So modes, loops and signals are
 // the core's business as for any other source. What the kernel refuses to watch is in its modes all the same: the core source is paused, and
-// a signal or a deadline of its own has it called, to try again. No field says what is wanted: whoever made the source knows.
+// a signal or a deadline of its own has it called, to try again. No field says what is wanted: the source's maker knows.
 
 #include "loop/source.h"
 

@@ -94,7 +94,8 @@ static void end_addition(void *ended) {
     process_unlock(&lock);
 }
 
-/// The source of the latest addition before that number to the same mode, retained, and its number; or NULL. Whoever adds it has a reference.
+/// The source of the latest addition before that number to the same mode, retained, and its number; or NULL. The caller that adds it has a
+/// reference.
 static CFRunLoopSourceRef copy_earlier(const struct addition *addition, uint64_t *number) {
     process_lock(&lock);
     const struct addition *earlier = additions; // the latest first

@@ -48,7 +48,7 @@ static const char *read_conversion(const char *format, struct conversion *conver
         }
         char number[16];
         int given = va_arg(rest->list, int);
-        // A precision that is negative is none.
+        // A negative precision is ignored.
         if (given < 0 && conversion->spec[conversion->length - 1] == '.') {
             conversion->spec[--conversion->length] = 0;
             continue;

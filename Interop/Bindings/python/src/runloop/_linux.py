@@ -12,7 +12,7 @@ from .loop import COMMON_MODES, Loop
 
 
 class Object(_AnySource):
-    """Its callbacks are its methods. They keep no reference to it: who awaits it has one."""
+    """Its callbacks are its methods. They keep no reference to it: its awaiter has one."""
 
     _waiting = None
 
@@ -37,7 +37,7 @@ class Object(_AnySource):
         self.invalidate()
 
     def invalidate(self):
-        """Ends it, on its loop's thread. Whoever waits for it gets an OSError (EINVAL)."""
+        """Ends it, on its loop's thread. A coroutine that waits for it gets an OSError (EINVAL)."""
         super().invalidate()
         self._wake()
 

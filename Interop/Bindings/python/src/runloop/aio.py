@@ -160,7 +160,7 @@ class _Selector(_epoll.Selector):
 
     def close(self):
         self._waker.invalidate()
-        self._waker = self._event_loop = None  # Whoever still has the event loop keeps no more than that.
+        self._waker = self._event_loop = None  # What still has the event loop keeps no more than that.
         super().close()
 
 
@@ -209,7 +209,7 @@ class EventLoop(asyncio.SelectorEventLoop):
 
 
 def _make_policy():
-    """Only for those who ask: asyncio warns of its policies from Python 3.14 on, and has none from 3.16 on."""
+    """Only made when asked for: asyncio warns of its policies from Python 3.14 on, and has none from 3.16 on."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         base = getattr(asyncio, "DefaultEventLoopPolicy", None)

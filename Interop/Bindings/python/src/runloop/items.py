@@ -133,7 +133,7 @@ class Source(_AnySource):
 
 class DescriptorSource(_AnySource):
     """Calls `callback(readiness)` as long as a descriptor is in one of the conditions `events`. `descriptor` is a number or has a
-    fileno(). It remains the caller's, who invalidates the source before closing it."""
+    fileno(). It remains the caller's: invalidate the source before closing it."""
 
     def __init__(self, descriptor, events, callback, *, order=0):
         config = ffi.new("runloop_descriptor_config *")

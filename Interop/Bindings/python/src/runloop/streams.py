@@ -11,7 +11,7 @@ LIMIT = 64 * 1024
 
 
 class Descriptor:
-    """A number, or a socket's, that is closed with the last of those who have it."""
+    """A number, or a socket's, that is closed with its last user."""
 
     def __init__(self, file):
         self.number = file if isinstance(file, int) else file.detach()
@@ -52,7 +52,7 @@ class Writer(_Half):
         config = ffi.new("runloop_output_config *")
         config.descriptor, config.limit, config.loop = self.fileno(), limit, loop._c
         config.idle_ns, config.resets, config.drained = nanoseconds(idle), resets, lib.drained
-        config.low_water = limit // 2  # Who waits for space goes on while the rest is sent.
+        config.low_water = limit // 2  # Waiters for space resume while the rest is sent.
         self._make(lib.runloop_output_create, config)
         loop.add(self, COMMON_MODES)
 

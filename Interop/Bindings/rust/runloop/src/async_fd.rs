@@ -70,7 +70,7 @@ pub struct AsyncFd<T: AsFd + 'static> {
     is_added: Cell<bool>,
 }
 
-/// Those who wait, in the order in which they came.
+/// The waiters, in order of arrival.
 #[derive(Default)]
 struct Waits {
     last: Cell<u64>,

@@ -41,7 +41,7 @@ impl<F> Callback<F> {
         self.is_repeated.take()
     }
 
-    /// Drops the closure, unless it is being called: then `is_cleared` is for who called it.
+    /// Drops the closure, unless it is being called: then `is_cleared` is for the caller.
     pub(crate) fn clear(&self) {
         self.is_cleared.set(true);
         let closure = match self.closure.try_borrow_mut() {

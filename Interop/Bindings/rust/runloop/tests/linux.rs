@@ -174,7 +174,7 @@ fn waits_for_a_child_that_nobody_reads() {
                 .args(["-c", "300000", "/dev/zero"])
                 .descriptor(1, Stdio::FromChild)
                 .start()?;
-            // A reader that has not read yet is none.
+            // A reader that has not read yet doesn't count.
             let mut output = child.reader(1).unwrap();
             let mut end = Box::pin(child.end());
             let until = std::time::Instant::now() + Duration::from_secs(4);

@@ -7,7 +7,7 @@ import class RunLoopKit.RunLoop
 enum Idle {
     static func measure() async {
         let seconds = 3
-        // From a thread of its own, as whoever asks on the main thread wakes it.
+        // From a thread of its own, since asking on the main thread wakes it.
         let (main, others) = try! await RunLoop.runBlocking {
             let before = wakeUps()
             sleep(CUnsignedInt(seconds))

@@ -94,7 +94,7 @@ pub(crate) unsafe fn call_out<S>(info: *mut c_void, body: impl FnOnce(&S)) {
     border::call_out(|| body(unsafe { &*(info as *const S) }));
 }
 
-/// Who waits for something, if anybody does.
+/// The waiter, if there is one.
 #[derive(Default)]
 pub(crate) struct Waiter(Cell<Option<Waker>>);
 

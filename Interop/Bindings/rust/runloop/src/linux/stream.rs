@@ -99,7 +99,7 @@ pub struct Peer {
     pub process: Option<OwnedFd>,
 }
 
-/// Who is at the other end of a Unix socket. Fails with EAFNOSUPPORT for another one, and with EMFILE.
+/// The process at the other end of a Unix socket. Fails with EAFNOSUPPORT for another one, and with EMFILE.
 pub fn peer(socket: &impl AsFd) -> Result<Peer> {
     let mut peer = sys::runloop_peer { pid: 0, uid: 0, gid: 0, pidfd: -1 };
     // SAFETY: the descriptor is open, and the peer is written to.

@@ -59,7 +59,7 @@ impl Writer {
                     idle_ns: time::nanoseconds(config.idle),
                     cancel: None,
                     resets: config.resets,
-                    // Who waits for space goes on while the rest is sent.
+                    // Waiters for space resume while the rest is sent.
                     low_water: config.limit / 2,
                 };
                 sys::runloop_output_create(&config, out)
