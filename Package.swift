@@ -128,7 +128,7 @@ let package = Package(
         // What the runtime has of a task: where it goes on, and what it waits for.
         .target(
             name: "RunLoopKitTasks",
-            dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopExecutors"],
+            dependencies: ["RunLoopKit", "CRunLoopCore", "CRunLoopDiagnostics", "CRunLoopExecutors"],
             path: "Sources/RunLoopKitTasks",
             swiftSettings: librarySettings
         ),

@@ -9,7 +9,8 @@ extension RunLoop {
         case text
         /// One JSON object on one line, with the same content.
         case json
-        /// Lines for people, with the stack of the loop's thread if it is in a call-out. The thread is asked for that by SIGURG.
+        /// Lines for people, with the stack of the loop's thread if it is in a call-out. A thread that waits is looked at from
+        /// outside, and one that runs is asked by SIGURG.
         case textWithStack
 
         var core: runloop_report_form {

@@ -32,7 +32,8 @@ extension RunLoop {
         public let iterations: Int
         /// Which share of the spin's calls were of that item, from 0 to 1; otherwise zero.
         public let share: Double
-        /// The functions of the loop's thread, the innermost first; empty if they can't be had.
+        /// The functions of the loop's thread, of a hang and of a starvation, the innermost first: each with its file and line, or its library.
+        /// Empty if they can't be had.
         public let stack: [String]
         /// All of that but the stack, as a sentence.
         public let description: String
@@ -65,8 +66,9 @@ extension RunLoop {
     ///     try RunLoop.main.startWatchdog(hangLimit: .milliseconds(250))
     ///
     /// A loop that sleeps, and a nested run that iterates, don't hang; nor does a loop whose machine was suspended or whose program
-    /// was stopped by a debugger. The hung thread is asked for its stack by SIGURG, unless the program handles that signal itself. A
-    /// forked child has no watchdog. On the loop's own thread only: anything else is a precondition failure, as is a limit below ten
+    /// was stopped by a debugger. No wait ends early because of a report: the stack of a thread that waits in the kernel is read from outside,
+    /// and only one that runs is asked for its stack by SIGURG, unless the program handles that signal itself. A hang that ends with the
+    /// process, by `exit`, is reported before that. A forked child has no watchdog. On the loop's own thread only: anything else is a precondition failure, as is a limit below ten
     /// milliseconds or one iteration, or no limit at all. O(1).
     ///
     /// - Parameters:
@@ -74,10 +76,13 @@ extension RunLoop {
     ///     second. `nil`: neither is reported.
     ///   - spinLimit: how many iterations may follow one another without a sleep: more than a peak takes, such as 100,000. A loop with more
     ///     to do than it can does not sleep either; the shares in the report distinguish the two. `nil`: spins are not reported.
+    ///   - includesStack: whether reports have the functions that the loop's thread is in. Without them no signal is used, and no symbols
+    ///     are read.
     ///   - report: receives the finding, on the watchdog's thread. Without it, a line is written to standard error.
     /// - Throws: `tooManyThreads`, `tooManyDescriptors`, `outOfMemory`. Then the loop has no watchdog, not even the one that it had.
     public func startWatchdog(
-        hangLimit: Duration?, spinLimit: Int? = nil, report: (@Sendable (Diagnosis) -> Void)? = nil
+        hangLimit: Duration?, spinLimit: Int? = nil, includesStack: Bool = true,
+        report: (@Sendable (Diagnosis) -> Void)? = nil
     ) throws {
         precondition(isCurrent, "The watchdog of a run loop is started on its own thread.")
         precondition(hangLimit != nil || spinLimit != nil, "A watchdog has a limit for hangs, for spins, or for both.")
@@ -87,6 +92,7 @@ extension RunLoop {
         var config = unsafe runloop_watchdog_config()
         unsafe config.limit_ns = hangLimit.map { Nanoseconds.of($0) } ?? 0
         unsafe config.spin_limit = spinLimit.map { UInt32(clamping: $0) } ?? 0
+        unsafe config.omits_stack = !includesStack
         let context = unsafe report.map { unsafe retainedInfo(ClosureBox($0)) }
         unsafe config.handler.context = context
         if unsafe context != nil {
@@ -98,12 +104,7 @@ extension RunLoop {
             }
             unsafe config.handler.release = releaseInfo
         }
-        var result = unsafe runloop_watchdog_start(&config)
-        if result < 0, Error(result: result, of: .thread) == .inUse {
-            // The program handles the signal itself.
-            unsafe config.signal = -1
-            result = unsafe runloop_watchdog_start(&config)
-        }
+        let result = unsafe runloop_watchdog_start(&config)
         if result < 0 {
             unsafe releaseInfo(context)
             throw Error(result: result, of: .thread)

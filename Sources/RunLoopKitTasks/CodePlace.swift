@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import CRunLoopExecutors
+internal import CRunLoopDiagnostics
 internal import RunLoopKit
 
 /// Where a task goes on: the function, and those that await it.

@@ -4,6 +4,7 @@
 #ifndef RUNLOOP_DIAGNOSTICS_H
 #define RUNLOOP_DIAGNOSTICS_H
 #ifdef __linux__
+#include "runloop_code.h"
 #include "runloop_publish.h"
 #include "runloop_recorder.h"
 #include "runloop_report.h"

@@ -12,7 +12,7 @@ extern "C" {
 typedef enum RUNLOOP_CLOSED runloop_report_form {
     RUNLOOP_REPORT_TEXT = 0, ///< Lines for people.
     RUNLOOP_REPORT_JSON = 1, ///< One JSON object on one line, with the same content.
-    /// Lines for people, with the stack of the loop's thread if it is in a call-out: it is asked for that by SIGURG, as by a watchdog.
+    /// Lines for people, with the stack of the loop's thread if it is in a call-out, had as a watchdog has it by default.
     RUNLOOP_REPORT_STACK = 2,
 } runloop_report_form;
 

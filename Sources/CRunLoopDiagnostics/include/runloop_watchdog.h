@@ -30,7 +30,9 @@ typedef struct runloop_diagnosis {
     int64_t duration_ns;         ///< Of the hang, the wait or the spin, so far, or of the hang in all.
     uint64_t iterations;         ///< Of the spin, else 0.
     int share_percent;           ///< Of the calls in the spin: how many were of that item; else 0.
-    const char *stack;    ///< Of the loop's thread, innermost function first, a line for each; NULL if it can't be had.
+    /// The functions of the loop's thread, of a hang and of a starvation, the innermost first: a line for each, with its file and line, or its
+    /// library. NULL if they can't be had.
+    const char *stack;
     const char *sentence; ///< All of that but the stack, for people. No newline at the end.
 } runloop_diagnosis;
 
@@ -58,20 +60,24 @@ typedef struct runloop_watchdog_config {
     /// called most in its second half. A loop with more to do than it can does not sleep either: choose the limit higher than what a
     /// peak takes, say 100,000, and read from the shares which of the two it is.
     uint32_t spin_limit;
-    /// The signal with which the loop's thread is asked for its stack. 0: SIGURG, which does nothing to a program that doesn't expect it.
-    /// -1: none, and no report has a stack. The first watchdog installs its handler, which stays. Like any signal it ends a nanosleep or a
-    /// poll of the call-out early, with EINTR. A thread that blocks it has no stack, nor has any where the C library has no backtrace
-    /// (musl; on Android). To find the names of functions waits for a dlopen that is under way.
+    /// How the stack of the loop's thread is had. A thread that waits in the kernel is looked at from outside, by what /proc says of it and by
+    /// .eh_frame (x86-64 and AArch64), and goes on to wait. One that runs is sent this signal, whose handler writes the functions down: 0:
+    /// SIGURG, which does nothing to a program that doesn't expect it, unless the program has a handler for it. -1: none, and a thread that
+    /// runs has no stack. Another one is also sent to a thread of which /proc does not say what it does; it then ends a nanosleep or a poll
+    /// early, with EINTR. The first watchdog installs the handler, which stays. A thread that blocks the signal has no stack while it
+    /// runs, nor has any where the C library has no backtrace (musl; on Android).
     int signal;
+    /// true: reports have no stack, no handler is installed and no symbols are read.
+    bool omits_stack;
     runloop_diagnosis_handler handler;
 } runloop_watchdog_config;
 
 /// Watches the calling thread's loop, until runloop_watchdog_stop or the end of the thread. A thread of the process looks at all watched
-/// loops four times per limit; it starts with the first and ends with the last. An iteration then reads the clock some times. A loop that
+/// loops four times per limit, and when the process calls exit; it starts with the first and ends with the last. An iteration then reads the clock some times. A loop that
 /// sleeps, a nested run that iterates and a thread outside of runs don't hang. A forked child has no watchdog. The config is copied. After
 /// an error the context remains the caller's. O(1).
 /// Errors: -EINVAL: neither limit, a limit out of range, or a signal that can't be caught; -EBUSY: it is watched already, or the program
-/// has a handler for the signal; -EAGAIN: no thread can be made; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none left for it, or the
+/// has a handler for the signal, unless that is 0; -EAGAIN: no thread can be made; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none left for it, or the
 /// thread has no loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_watchdog_start(const runloop_watchdog_config *config);
 /// No longer watches the calling thread's loop. A report under way may still return after this. Does nothing if it isn't watched. O(1).

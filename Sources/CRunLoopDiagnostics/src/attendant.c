@@ -21,8 +21,10 @@ static struct {
     struct followed *first GUARDED_BY(attendant_lock); ///< all loops that are followed
     /// NULL until somebody wants reports.
     void (*write_reports)(runloop_report_form) GUARDED_BY(attendant_lock);
-    _Atomic bool is_wanted[3];                       ///< reports, by form
-    bool has_publication GUARDED_BY(attendant_lock); ///< published, or about to be
+    _Atomic bool is_wanted[3];                         ///< reports, by form
+    _Atomic pid_t thread;                              ///< its own; 0: there is none
+    _Atomic bool is_last_look_wanted, has_looked_last; ///< the process is about to end
+    bool has_publication GUARDED_BY(attendant_lock);   ///< published, or about to be
     struct publication *published GUARDED_BY(attendant_lock);
     struct publication *withdrawn GUARDED_BY(attendant_lock); ///< those that the thread is to free
 } attendant = {.wake = -1};
@@ -82,7 +84,7 @@ static void take_incoming(void) {
 }
 
 /// Frees the watches that are over, looks at the others, and says how long until they want to be looked at again.
-static int64_t look_at_watches(void) {
+static int64_t look_at_watches(bool is_last) {
     int64_t pause_ns = RUNLOOP_FOREVER;
     for (struct watch **place = &attendant.watches; *place;) {
         struct watch *watch = *place;
@@ -92,7 +94,7 @@ static int64_t look_at_watches(void) {
             disengage();
             continue;
         }
-        int64_t wait_ns = watch_look(watch);
+        int64_t wait_ns = watch_look(watch, is_last);
         pause_ns = wait_ns < pause_ns ? wait_ns : pause_ns;
         place = &watch->next;
     }
@@ -129,6 +131,8 @@ static struct publication *take_publication(void) {
 static bool is_needed(void) {
     take();
     bool is_needed = attendant.is_running = attendant.engagements > 0;
+    if (!is_needed)
+        atomic_store(&attendant.thread, 0);
     give();
     return is_needed;
 }
@@ -143,10 +147,14 @@ static int await(struct pollfd *polled, int count, int64_t pause_ns) {
 
 static void *attend(void *unused) {
     prctl(PR_SET_NAME, "runloop-watch");
+    atomic_store(&attendant.thread, gettid());
     do {
         take_incoming();
         write_wanted_reports();
-        int64_t pause_ns = look_at_watches();
+        bool is_last = atomic_load(&attendant.is_last_look_wanted);
+        int64_t pause_ns = look_at_watches(is_last);
+        if (is_last)
+            atomic_store(&attendant.has_looked_last, true);
         struct publication *publication = take_publication();
         struct pollfd polled[1 + PUBLICATION_DESCRIPTORS] = {{.fd = attendant.wake, .events = POLLIN}};
         int others = publication ? publication_await(publication, polled + 1, &pause_ns) : 0;
@@ -208,6 +216,26 @@ void attendant_want_reports(runloop_report_form form) {
         return;
     atomic_store(&attendant.is_wanted[form], true);
     wake();
+}
+
+//===-- the end of the process ---------------------------------------------------------------------------------------===//
+
+static bool is_to_look_last(void) {
+    // Without the lock, since a signal handler in a thread that has it may have called exit.
+    pid_t thread = atomic_load(&attendant.thread);
+    return is_ours() && thread != 0 && thread != gettid();
+}
+
+/// A hang that has lasted for its limit is reported, also if it ends with the process, and a report under way is finished. A handler that takes
+/// longer doesn't hold up the end.
+__attribute__((destructor)) static void look_last(void) {
+    enum { MOST_MILLISECONDS = 2000 };
+    if (!is_to_look_last())
+        return;
+    atomic_store(&attendant.is_last_look_wanted, true);
+    wake();
+    for (int i = 0; i < MOST_MILLISECONDS && !atomic_load(&attendant.has_looked_last); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 //===-- the publication ----------------------------------------------------------------------------------------------===//

@@ -3,10 +3,12 @@
 #ifdef __linux__
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "stack.h"
 #include "watch.h"
 
 static double seconds(int64_t duration_ns) {
@@ -80,15 +82,28 @@ static void write_sentence(char *text, size_t size, const runloop_diagnosis *dia
     }
 }
 
-static void write_to_standard_error(const runloop_diagnosis *diagnosis) {
-    const char *stack = diagnosis->stack ? diagnosis->stack : "";
-    const char *parts[] = {"runloop: ", diagnosis->sentence, "\n", stack};
-    struct iovec vectors[sizeof parts / sizeof *parts];
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+/// In one write, so that nothing comes between. There is nowhere to report that it failed.
+static void write_to_standard_error(const char *const *parts, int count) {
+    struct iovec vectors[3];
+    for (int i = 0; i < count; i++)
         vectors[i] = (struct iovec){.iov_base = (void *)(uintptr_t)parts[i], .iov_len = strlen(parts[i])};
-    // One write, so that nothing comes between; there is nowhere to report that it failed.
-    ssize_t count = writev(STDERR_FILENO, vectors, sizeof parts / sizeof *parts);
-    (void)count;
+    ssize_t written = writev(STDERR_FILENO, vectors, count);
+    (void)written;
+}
+
+/// Of a loop that is held up at this moment.
+static char *copy_stack(const struct watch *watch, runloop_diagnosis_kind kind) {
+    bool is_held_up = kind == RUNLOOP_DIAGNOSIS_HANG || kind == RUNLOOP_DIAGNOSIS_STARVATION;
+    return is_held_up && !watch->config.omits_stack ? stack_copy(watch->activity->thread, watch->config.signal) : NULL;
+}
+
+/// The sentence first: to name the functions of a large program takes a while, in which the process may end.
+static void write_diagnosis(const struct watch *watch, const runloop_diagnosis *diagnosis) {
+    write_to_standard_error((const char *const[]){"runloop: ", diagnosis->sentence, "\n"}, 3);
+    char *stack = copy_stack(watch, diagnosis->kind);
+    if (stack)
+        write_to_standard_error((const char *const *)&stack, 1);
+    free(stack);
 }
 
 void diagnosis_report(const struct watch *watch, runloop_diagnosis *diagnosis, const struct callout *callout,
@@ -104,9 +119,13 @@ void diagnosis_report(const struct watch *watch, runloop_diagnosis *diagnosis, c
     write_sentence(sentence, sizeof sentence, diagnosis, callout, spin);
     diagnosis->sentence = sentence;
     const runloop_diagnosis_handler *handler = &watch->config.handler;
-    if (handler->report)
-        handler->report(handler->context, diagnosis);
-    else
-        write_to_standard_error(diagnosis);
+    if (!handler->report) {
+        write_diagnosis(watch, diagnosis);
+        return;
+    }
+    char *stack = copy_stack(watch, diagnosis->kind);
+    diagnosis->stack = stack;
+    handler->report(handler->context, diagnosis);
+    free(stack);
 }
 #endif // __linux__

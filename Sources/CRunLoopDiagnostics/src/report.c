@@ -49,8 +49,8 @@ static void look_at_activity(struct findings *findings, struct activity *activit
     bool spins = findings->awake_iterations >= SPINNING_ITERATIONS;
     set_state(findings, asleep_since_ns ? STATE_ASLEEP : spins ? STATE_SPINNING : STATE_BUSY);
     findings->queue = queue_state_of(findings, activity);
-    if (with_stack && findings->callout_count > 0 && stack_prepare(0) == 0)
-        findings->stack = stack_copy(activity->thread, 0);
+    if (with_stack && findings->callout_count > 0)
+        findings->stack = stack_copy(activity->thread, stack_prepare(0) ? -1 : 0);
 }
 
 //===-- its items ----------------------------------------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
-// stack.c — a thread is asked for its stack by a signal, and writes down the addresses of its frames.
+// stack.c — the functions that a thread is in, as text: of one that waits as the kernel shows it, of one that runs by a signal, in whose handler
+// it writes down the addresses itself. A signal would end a wait early: nanosleep, poll and many other calls are not restarted.
 
 #ifdef __linux__
 #include "stack.h"
@@ -13,8 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "code.h"
 #include "runloop.h"
 #include "runloop_lock.h"
+#include "waiting_thread.h"
+
+//===-- a thread that runs -------------------------------------------------------------------------------------------===//
 
 #ifdef __GLIBC__
 #include <execinfo.h>
@@ -73,29 +78,16 @@ static bool ask(pid_t thread, int signal) {
     return true;
 }
 
-static char *copy_answer(void) {
-    char **names = backtrace_symbols(frames, frame_count), *stack = NULL;
-    size_t size = 0;
-    FILE *text = names ? open_memstream(&stack, &size) : NULL;
-    if (text) {
-        // The innermost two are the handler, and the return from it.
-        for (int i = 2; i < frame_count; i++)
-            fprintf(text, "    %s\n", names[i]);
-        if (fclose(text)) {
-            free(stack);
-            stack = NULL;
-        }
-    }
-    free(names);
-    atomic_store(&asked, NOBODY);
-    return stack;
-}
-
-char *stack_copy(pid_t thread, int signal) {
+static void copy_codes_by_signal(pid_t thread, int signal, struct codes *codes) {
+    // The innermost two are the handler, and the return from it.
+    enum { INNER = 2 };
     process_lock(&asking);
-    char *stack = ask(thread, signal) ? copy_answer() : NULL;
+    if (ask(thread, signal)) {
+        for (int i = INNER; i < frame_count; i++)
+            codes->codes[codes->count++] = (uintptr_t)frames[i];
+        atomic_store(&asked, NOBODY);
+    }
     process_unlock(&asking);
-    return stack;
 }
 
 #else
@@ -104,10 +96,37 @@ int stack_prepare(int signal) {
     return signal < -1 || signal > SIGRTMAX ? -EINVAL : 0;
 }
 
-char *stack_copy(pid_t thread, int signal) {
-    (void)thread, (void)signal;
-    return NULL;
+static void copy_codes_by_signal(pid_t thread, int signal, struct codes *codes) {
+    (void)thread, (void)signal, (void)codes;
 }
 
 #endif
+
+//===-- the text -----------------------------------------------------------------------------------------------------===//
+
+static char *copy_text(const struct codes *codes) {
+    char *stack = NULL;
+    size_t size = 0;
+    FILE *text = open_memstream(&stack, &size);
+    for (int i = 0; text && i < codes->count; i++) {
+        char *function = code_copy_description(codes->codes[i], i > 0);
+        fprintf(text, "    %s\n", function ? function : "?");
+        free(function);
+    }
+    if (!text || fclose(text)) {
+        free(stack);
+        stack = NULL;
+    }
+    return stack;
+}
+
+char *stack_copy(pid_t thread, int signal) {
+    struct codes codes = {.count = 0};
+    // The calling thread reads its own call, and may get its signal.
+    bool is_own = thread == gettid();
+    enum thread_state state = is_own && signal >= 0 ? THREAD_RUNS : waiting_thread_look(thread, &codes);
+    if (signal >= 0 && (state == THREAD_RUNS || (state == THREAD_UNKNOWN && signal > 0)))
+        copy_codes_by_signal(thread, signal, &codes);
+    return codes.count > 0 ? copy_text(&codes) : NULL;
+}
 #endif // __linux__

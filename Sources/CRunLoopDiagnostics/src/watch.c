@@ -6,8 +6,6 @@
 #include <poll.h>
 #include <stdlib.h>
 
-#include "stack.h"
-
 static const int64_t longest_pause_ns = 1000000000;
 /// For spins, which nobody has to hear of at once.
 static const int64_t pause_for_spins_ns = 250000000;
@@ -24,15 +22,12 @@ static struct callout innermost_callout(const struct watch *watch) {
 
 static void report_hang(struct watch *watch, int64_t now_ns) {
     watch->culprit = innermost_callout(watch);
-    char *stack = watch->config.signal < 0 ? NULL : stack_copy(watch->activity->thread, watch->config.signal);
     // It may have come back meanwhile; then it is reported as over right after this.
     runloop_diagnosis diagnosis = {
         .kind = RUNLOOP_DIAGNOSIS_HANG,
         .duration_ns = now_ns - watch->seen_beat / 2 - watch->discounted_ns,
-        .stack = stack,
     };
     diagnosis_report(watch, &diagnosis, &watch->culprit, NULL);
-    free(stack);
 }
 
 static void report_end(struct watch *watch, int64_t beat) {
@@ -76,16 +71,13 @@ static void report_starvation(struct watch *watch, const char *mode) {
     bool is_inside = activity_is_in_queue_work(watch->activity);
     if (!is_inside && runloop_mode_is_common(watch->loop, mode))
         return;
-    char *stack = watch->config.signal < 0 ? NULL : stack_copy(watch->activity->thread, watch->config.signal);
     runloop_diagnosis diagnosis = {
         .kind = RUNLOOP_DIAGNOSIS_STARVATION,
         .mode = mode,
         .duration_ns = watch->starved_ns,
-        .stack = stack,
     };
     watch->is_starved = true;
     diagnosis_report(watch, &diagnosis, is_inside ? &queue_work : &no_callout, NULL);
-    free(stack);
 }
 
 static void look_for_starvation(struct watch *watch, int64_t counted_ns) {
@@ -125,14 +117,14 @@ static void look_for_spin(struct watch *watch) {
 
 //===-- looking ------------------------------------------------------------------------------------------------------===//
 
-int64_t watch_look(struct watch *watch) {
+int64_t watch_look(struct watch *watch, bool is_last) {
     int64_t limit_ns = watch->config.limit_ns, now_ns = runloop_get_now_ns(NULL);
     int64_t pause_ns = limit_ns / 4 < longest_pause_ns ? limit_ns / 4 : longest_pause_ns;
     if (watch->config.spin_limit && (!limit_ns || pause_ns > pause_for_spins_ns))
         pause_ns = pause_for_spins_ns;
     int64_t since_ns = watch->looked_ns ? now_ns - watch->looked_ns : 0;
     // Looked at early because of something else.
-    if (watch->looked_ns && since_ns < pause_ns)
+    if (watch->looked_ns && since_ns < pause_ns && !is_last)
         return pause_ns - since_ns;
     watch->looked_ns = now_ns;
     // Late by as much again as it should have slept: this thread did not get to run, so neither, it may be, did the loop's.

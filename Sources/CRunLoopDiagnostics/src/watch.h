@@ -51,12 +51,14 @@ struct watch {
     bool is_starved;    ///< which has been reported
 };
 
-/// The attendant: looks at the loop and reports what it finds. How long until it wants to look again.
-int64_t watch_look(struct watch *watch);
+/// The attendant: looks at the loop and reports what it finds; before the end of the process without a pause since the last look. How long until
+/// it wants to look again.
+int64_t watch_look(struct watch *watch, bool is_last);
 /// The attendant: with it goes the handler's context.
 void watch_free(struct watch *watch);
 
-/// Completes the diagnosis by the call-out that it is about, or by the spin's items, and the sentence, and hands it to the handler.
+/// Completes the diagnosis by the call-out that it is about, or by the spin's items, the sentence, and for a loop that is held up the stack, and
+/// hands it to the handler.
 void diagnosis_report(const struct watch *watch, runloop_diagnosis *diagnosis, const struct callout *callout,
                       const struct spin *spin);
 

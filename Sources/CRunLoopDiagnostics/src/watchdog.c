@@ -153,11 +153,16 @@ int runloop_watchdog_start(const runloop_watchdog_config *config) {
     if (watchdog->watch)
         return -EBUSY;
     struct watch *watch = NULL;
-    if (config->limit_ns && (error = stack_prepare(config->signal)))
+    error = config->limit_ns && !config->omits_stack ? stack_prepare(config->signal) : 0;
+    // The usual signal is the program's.
+    bool is_signal_taken = error == -EBUSY && config->signal == 0;
+    if (error && !is_signal_taken)
         goto failed;
     error = -ENOMEM;
     if (!(watch = make_watch(config, follower->activity)) || (error = attendant_engage()))
         goto failed;
+    if (is_signal_taken)
+        watch->config.signal = -1;
     watchdog->watch = watch;
     follower->is_active = true;
     attendant_give_watch(watch);

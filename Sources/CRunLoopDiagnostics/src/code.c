@@ -3,11 +3,9 @@
 // its lines for debuggers.
 
 #ifdef __linux__
-#define _GNU_SOURCE
-#include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,20 +14,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "code.h"
 #include "line_table.h"
-#include "runloop_executors.h"
+#include "runloop_code.h"
+#include "runloop_lock.h"
 
 /// The file of a library, or of the program. There for ever, as the rows have its texts.
 struct image {
     struct image *next;
     char *path;
+    char *label;         ///< the same, for people
     const uint8_t *file; ///< mapped; NULL if it can't be read
     size_t size;
     bool has_lines;
     struct rows lines; ///< empty before `has_lines`
 };
 
-static pthread_mutex_t images_lock = PTHREAD_MUTEX_INITIALIZER;
+/// For the program itself a loader has no path, or the name by which it was called.
+static const char path_of_program[] = "/proc/self/exe";
+
+static struct process_lock images_lock;
 static struct image *images;
 
 static void map_file(struct image *image) {
@@ -44,6 +48,13 @@ static void map_file(struct image *image) {
         close(descriptor);
 }
 
+static char *copy_label(const char *path) {
+    char program[PATH_MAX];
+    ssize_t length = path == path_of_program ? readlink(path, program, sizeof program - 1) : -1;
+    program[length > 0 ? length : 0] = 0;
+    return strdup(length > 0 ? program : path);
+}
+
 /// Called with the lock. NULL if memory ran out.
 static struct image *find_image(const char *path) {
     for (struct image *image = images; image; image = image->next) {
@@ -51,7 +62,8 @@ static struct image *find_image(const char *path) {
             return image;
     }
     struct image *image = calloc(1, sizeof *image);
-    if (!image || !(image->path = strdup(path))) {
+    if (!image || !(image->path = strdup(path)) || !(image->label = copy_label(path))) {
+        free(image ? image->path : NULL);
         free(image);
         return NULL;
     }
@@ -61,7 +73,7 @@ static struct image *find_image(const char *path) {
     return image;
 }
 
-/// What dl_iterate_phdr looks for: not every C library has dladdr1, and a static program has no dladdr that answers.
+/// What dl_iterate_phdr looks for. dladdr waits for a dlopen until its constructors have returned, and knows nothing of a static program.
 struct searched {
     uintptr_t code;
     uintptr_t base;   ///< where its image was loaded
@@ -76,10 +88,9 @@ static int look_in(struct dl_phdr_info *info, size_t size, void *result) {
         if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) ||
             searched->code - info->dlpi_addr - part->p_vaddr >= part->p_memsz)
             continue;
-        // For the program itself a loader has no path, or the name by which it was called.
         bool is_program = (uintptr_t)info->dlpi_phdr == getauxval(AT_PHDR);
         searched->base = info->dlpi_addr;
-        searched->path = is_program ? "/proc/self/exe" : info->dlpi_name;
+        searched->path = is_program ? path_of_program : info->dlpi_name;
         return 1;
     }
     return 0;
@@ -91,9 +102,9 @@ static struct image *image_of(const void *code, uint64_t *address) {
     if (!dl_iterate_phdr(look_in, &searched))
         return NULL;
     *address = searched.code - searched.base;
-    pthread_mutex_lock(&images_lock);
+    process_lock(&images_lock);
     struct image *image = find_image(searched.path);
-    pthread_mutex_unlock(&images_lock);
+    process_unlock(&images_lock);
     return image;
 }
 
@@ -140,14 +151,14 @@ static char *copy_in_source(const char *name) {
     return readable ? readable : strdup(name);
 }
 
-/// The name of the function at `address`. NULL if there is none.
-static const char *find_name(const struct image *image, uint64_t address) {
+/// The name of the function at `address` in the tables of a type. NULL if there is none.
+static const char *find_name_in(const struct image *image, uint32_t type, uint64_t address) {
     size_t count;
     const char *file = (const char *)image->file;
     const ElfW(Shdr) *sections = sections_of(image, &count);
     for (size_t i = 0; i < count; i++) {
         const ElfW(Shdr) *table = &sections[i];
-        if (table->sh_type != SHT_SYMTAB || table->sh_link >= count || !is_in(image, table->sh_offset, table->sh_size))
+        if (table->sh_type != type || table->sh_link >= count || !is_in(image, table->sh_offset, table->sh_size))
             continue;
         const ElfW(Shdr) *names = &sections[table->sh_link];
         if (names->sh_size == 0 || !is_in(image, names->sh_offset, names->sh_size) ||
@@ -164,27 +175,28 @@ static const char *find_name(const struct image *image, uint64_t address) {
     return NULL;
 }
 
+/// A stripped file has the names that other files use, and no others.
+static const char *find_name(const struct image *image, uint64_t address) {
+    const char *name = find_name_in(image, SHT_SYMTAB, address);
+    return name ? name : find_name_in(image, SHT_DYNSYM, address);
+}
+
 char *runloop_copy_code_name(const void *code) {
     uint64_t address;
     const struct image *image = image_of(code, &address);
     if (!image)
         return NULL;
-    Dl_info info;
-    bool is_known = dladdr(code, &info) != 0;
     const char *name = find_name(image, address);
-    if (!name && is_known && info.dli_saddr == code)
-        name = info.dli_sname;
     if (name)
         return copy_in_source(name);
     char *place;
-    const char *file = is_known ? info.dli_fname : image->path;
-    return asprintf(&place, "%s+0x%llx", file, (unsigned long long)address) < 0 ? NULL : place;
+    return asprintf(&place, "%s+0x%llx", image->label, (unsigned long long)address) < 0 ? NULL : place;
 }
 
 //===-- lines --------------------------------------------------------------------------------------------------------===//
 
 static void read_lines(struct image *image) {
-    pthread_mutex_lock(&images_lock);
+    process_lock(&images_lock);
     if (!image->has_lines) {
         struct sections sections = {.lines = find_section(image, ".debug_line"),
                                     .line_texts = find_section(image, ".debug_line_str"),
@@ -192,7 +204,7 @@ static void read_lines(struct image *image) {
         runloop_line_table_read(&sections, &image->lines);
         image->has_lines = true;
     }
-    pthread_mutex_unlock(&images_lock);
+    process_unlock(&images_lock);
 }
 
 static const struct row *find_row(const struct image *image, uint64_t address) {
@@ -219,5 +231,31 @@ unsigned runloop_find_code_line(const void *code, const char **directory, const 
     *directory = row->directory;
     *file = row->file;
     return row->line;
+}
+
+//===-- both ---------------------------------------------------------------------------------------------------------===//
+
+/// The last `count` parts of a path.
+static const char *end_of(const char *path, int count) {
+    const char *end = path + strlen(path);
+    while (end > path && (end[-1] != '/' || --count > 0))
+        end--;
+    return end;
+}
+
+char *code_copy_description(uintptr_t place, bool is_return) {
+    const void *code = (const void *)(place - is_return);
+    const char *directory, *file;
+    uint64_t address;
+    char *name = runloop_copy_code_name(code), *text = NULL;
+    const struct image *image = name ? image_of(code, &address) : NULL;
+    bool is_named = image && find_name(image, address);
+    unsigned line = is_named ? runloop_find_code_line(code, &directory, &file) : 0;
+    if (!is_named)
+        return name;
+    int length = line ? asprintf(&text, "%s at %s:%u", name, end_of(file, 2), line)
+                      : asprintf(&text, "%s in %s", name, end_of(image->label, 1));
+    free(name);
+    return length < 0 ? NULL : text;
 }
 #endif // __linux__

@@ -1,8 +1,7 @@
-// code.c — what code is called, and where it is written: of this program, of libc, of nothing. And what else the executors need of a process.
-// A static program of musl runs these tests, too (Tests/bin/c-targets).
+// code.c — what code is called, and where it is written: of this program, of libc, of nothing. A static program of musl runs these tests, too (Tests/bin/c-targets).
 
-#include "runloop_executors.h"
-#include "test.h"
+#include "../Core/test.h"
+#include "runloop_diagnostics.h"
 
 // Nobody but this file's symbols and lines know it: the loader does not.
 enum { ITS_LINE = __LINE__ + 1 };
@@ -59,25 +58,4 @@ TEST("what is no code has no name and no line") {
     }
     EXPECT(directory == NULL && file == NULL);
     free(block);
-}
-
-TEST("two words are read where there is memory, and nothing where there is none") {
-    const uintptr_t words[] = {17, 23};
-    uintptr_t first = 1, second = 2;
-    EXPECT(runloop_read_words((uintptr_t)words, &first, &second));
-    EXPECT_EQ(first, 17);
-    EXPECT_EQ(second, 23);
-    EXPECT(!runloop_read_words(8, &first, &second));
-    EXPECT_EQ(first, 17);
-    EXPECT_EQ(second, 23);
-}
-
-static void never(void) {
-    abort();
-}
-
-TEST("without the runtime of Swift there is no hook, and without Foundation nothing to watch with") {
-    EXPECT(!runloop_take_over_async_main(never));
-    EXPECT(!runloop_take_over_async_main(NULL));
-    EXPECT(runloop_foundation_watch(0, never) == NULL);
 }

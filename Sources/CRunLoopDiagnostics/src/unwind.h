@@ -1,0 +1,24 @@
+// unwind.h — from a function of another thread to its caller, by what the compiler has noted for exceptions (.eh_frame).
+#ifndef RUNLOOP_UNWIND_H
+#define RUNLOOP_UNWIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// A function that a thread has entered and not left.
+struct frame {
+    uintptr_t code;  ///< the instruction that comes next: for a caller, the one after its call
+    uintptr_t stack; ///< the stack pointer there
+    uintptr_t base;  ///< the frame pointer there, if `has_base`
+    bool has_base;
+    bool is_caller; ///< `code` follows a call, which may be the last instruction of the function
+};
+
+/// Moves the frame to its caller. The thread is not stopped: its memory is read by a system call, which fails where there is none by now, and
+/// what is found is valid if the thread has not run since. False at the outermost function, and where nothing is noted.
+bool unwind(struct frame *frame);
+
+/// Is there code of the program or of a library at that address?
+bool is_code(uintptr_t address);
+
+#endif // RUNLOOP_UNWIND_H

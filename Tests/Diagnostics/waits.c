@@ -1,0 +1,283 @@
+// waits.c — a watchdog does not change what it watches: a thread that waits is looked at from outside, and goes on to wait.
+#include <poll.h>
+#include <sys/select.h>
+
+#include "../Core/forks.h"
+#include "runloop_diagnostics.h"
+
+static char stack[8192];
+static pthread_mutex_t stack_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic int hang_count;
+
+static void keep_stack(void *context, const runloop_diagnosis *diagnosis) {
+    (void)context;
+    if (diagnosis->kind != RUNLOOP_DIAGNOSIS_HANG)
+        return;
+    pthread_mutex_lock(&stack_lock);
+    snprintf(stack, sizeof stack, "%s", diagnosis->stack ? diagnosis->stack : "none");
+    pthread_mutex_unlock(&stack_lock);
+    hang_count++;
+}
+
+static bool stack_has(const char *word) {
+    pthread_mutex_lock(&stack_lock);
+    bool has = strstr(stack, word);
+    pthread_mutex_unlock(&stack_lock);
+    if (!has)
+        printf("    the stack is:\n%s", stack);
+    return has;
+}
+
+static void watch(runloop_watchdog_config config) {
+    config.limit_ns = 20 * MS;
+    if (!config.handler.report)
+        config.handler.report = keep_stack;
+    REQUIRE(runloop_watchdog_start(&config) == 0);
+}
+
+/// Until the initial thread waits, or for a while.
+static void *read_call_of_initial_thread(void *text) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)getpid());
+    for (int i = 0; i < 1000 && (i == 0 || strncmp(text, "running", 7) == 0); i++) {
+        int file = open(path, O_RDONLY | O_CLOEXEC);
+        if (file < 0)
+            break;
+        test_read_all(file, text, 64);
+        usleep(1000);
+    }
+    return NULL;
+}
+
+/// An emulator shows its own state, and some kernels none.
+static void need_shown_waits(void) {
+#if !defined(__x86_64__) && !defined(__aarch64__)
+    LEAVE_OUT("Stacks of waiting threads are for x86-64 and AArch64.");
+#endif
+    char text[64] = "";
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, read_call_of_initial_thread, text) == 0);
+    pthread_join(thread, NULL);
+    if (text[0] < '0' || text[0] > '9')
+        LEAVE_OUT("This kernel does not show in which system call a thread waits.");
+}
+
+//===-- waits --------------------------------------------------------------------------------------------------------===//
+
+static int64_t waited_ns;
+static int result;
+
+/// Each waits for so long, unless something ends that early.
+enum { WAIT_MS = 300 };
+
+static int wait_in_usleep(void) {
+    return usleep(WAIT_MS * 1000);
+}
+
+static int wait_in_nanosleep(void) {
+    return nanosleep(&(struct timespec){.tv_nsec = WAIT_MS * MS}, NULL);
+}
+
+static int wait_in_poll(void) {
+    return poll(NULL, 0, WAIT_MS);
+}
+
+static int wait_in_select(void) {
+    return select(0, NULL, NULL, NULL, &(struct timeval){.tv_usec = WAIT_MS * 1000});
+}
+
+static int wait_in_pause_of_alarm(void) {
+    sigset_t alarms;
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGRTMIN);
+    pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+    return sigtimedwait(&alarms, NULL, &(struct timespec){.tv_nsec = WAIT_MS * MS}) == -1 && errno == EAGAIN ? 0 : -1;
+}
+
+static int (*const waits[])(void) = {wait_in_usleep, wait_in_nanosleep, wait_in_poll, wait_in_select,
+                                     wait_in_pause_of_alarm};
+
+/// With a frame larger than what is searched at once, and one of a size that only the run knows.
+__attribute__((noinline)) static int deep_inside(int (*wait)(void), int size) {
+    volatile char large[9000], sized[size];
+    large[0] = sized[0] = 1;
+    int got = wait();
+    return got + large[0] - sized[0];
+}
+
+static void wait_in_callout(void *info) {
+    int64_t begin = runloop_now_ns();
+    result = deep_inside(*(int (*const *)(void))info, 100 + (int)(begin & 1));
+    waited_ns = runloop_now_ns() - begin;
+}
+
+static void run_wait(int (*const *wait)(void)) {
+    int before = hang_count;
+    runloop_post(runloop_current(), MODE, wait_in_callout, (void *)(uintptr_t)wait, NULL);
+    keep_mode(MODE);
+    poll_mode(MODE);
+    WAIT_UNTIL(hang_count > before);
+}
+
+TEST("no wait ends early because of a report of it") {
+    watch((runloop_watchdog_config){.signal = 0});
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        run_wait(&waits[i]);
+        EXPECT_EQ(result, 0);
+        EXPECT(waited_ns >= WAIT_MS * MS);
+    }
+}
+
+TEST("a waiting thread's stack is read without a signal") {
+    if (UNDER_SANITIZER)
+        LEAVE_OUT("A sanitizer's own functions are between the wait and its caller.");
+    need_shown_waits();
+    watch((runloop_watchdog_config){.signal = -1});
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        run_wait(&waits[i]);
+        EXPECT(stack_has("    deep_inside at "));
+        EXPECT(stack_has("waits.c:"));
+        EXPECT(stack_has("wait_in_callout at "));
+    }
+}
+
+static void compute(void *info) {
+    (void)info;
+    int before = hang_count;
+    while (hang_count == before)
+        ;
+}
+
+TEST("a thread that runs has a stack by the signal, and none without it") {
+    need_shown_waits();
+    keep_mode(MODE);
+    watch((runloop_watchdog_config){.signal = -1});
+    runloop_post(runloop_current(), MODE, compute, NULL, NULL);
+    poll_mode(MODE);
+    EXPECT(stack_has("none"));
+    runloop_watchdog_stop();
+    watch((runloop_watchdog_config){.signal = 0});
+    runloop_post(runloop_current(), MODE, compute, NULL, NULL);
+    poll_mode(MODE);
+#if defined(__GLIBC__)
+    if (!UNDER_SANITIZER)
+        EXPECT(stack_has("    compute at "));
+#endif
+}
+
+static void take_urgent(int number) {
+    (void)number;
+}
+
+TEST("the usual signal is the program's, and then a thread that runs has no stack") {
+    need_shown_waits();
+    signal(SIGURG, take_urgent);
+    keep_mode(MODE);
+    watch((runloop_watchdog_config){.signal = 0});
+    runloop_post(runloop_current(), MODE, compute, NULL, NULL);
+    poll_mode(MODE);
+    struct sigaction action;
+    EXPECT(sigaction(SIGURG, NULL, &action) == 0 && action.sa_handler == take_urgent);
+#if defined(__GLIBC__)
+    EXPECT(stack_has("none"));
+#endif
+}
+
+TEST("a report has no stack, and no signal gets a handler, if stacks are omitted") {
+    watch((runloop_watchdog_config){.omits_stack = true});
+    struct sigaction action;
+    EXPECT(sigaction(SIGURG, NULL, &action) == 0 && action.sa_handler == SIG_DFL);
+    run_wait(&waits[0]);
+    EXPECT(stack_has("none"));
+    EXPECT_EQ(result, 0);
+}
+
+static _Atomic bool is_over;
+
+/// Waits again and again for so short a time that none is looked at to its end.
+static void wait_shortly(void *info) {
+    (void)info;
+    int before = hang_count;
+    while (hang_count == before)
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+}
+
+TEST("a thread that waits for short times again and again is reported, with its stack or without") {
+    watch((runloop_watchdog_config){.signal = 0});
+    keep_mode(MODE);
+    for (int i = 0; i < 20; i++) {
+        runloop_post(runloop_current(), MODE, wait_shortly, NULL, NULL);
+        poll_mode(MODE);
+    }
+    EXPECT(stack_has("none") || stack_has("wait_shortly"));
+}
+
+//===-- the end of the process ---------------------------------------------------------------------------------------===//
+
+static void end_in_callout(void *info) {
+    usleep(2100000);
+    exit(*(int *)info);
+}
+
+TEST("a hang that ends with the process is reported before that") {
+    int ends[2], status = 7;
+    REQUIRE(pipe(ends) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        // Looked at each half of a second: most likely not between the limit and the end.
+        const runloop_watchdog_config config = {.limit_ns = 2 * SECOND};
+        if (runloop_watchdog_start(&config) == 0)
+            runloop_post(runloop_current(), MODE, end_in_callout, &status, NULL);
+        keep_mode(MODE);
+        poll_mode(MODE);
+        _exit(1);
+    }
+    close(ends[1]);
+    char text[4096];
+    test_read_all(ends[0], text, sizeof text);
+    EXPECT(strstr(text, "has not come back for 2."));
+    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+static void never_return(void *context, const runloop_diagnosis *diagnosis) {
+    (void)context, (void)diagnosis;
+    is_over = true;
+    for (;;)
+        pause();
+}
+
+static void end_while_reported(void *info) {
+    (void)info;
+    WAIT_UNTIL(is_over);
+    exit(7);
+}
+
+TEST("a handler that does not return does not keep the process from its end") {
+    pid_t child = fork();
+    if (child == 0) {
+        watch((runloop_watchdog_config){.signal = -1, .handler = {.report = never_return}});
+        runloop_post(runloop_current(), MODE, end_while_reported, NULL, NULL);
+        keep_mode(MODE);
+        poll_mode(MODE);
+        _exit(1);
+    }
+    int status;
+    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+static void end_in_handler(void *context, const runloop_diagnosis *diagnosis) {
+    (void)context, (void)diagnosis;
+    exit(7);
+}
+
+TEST("a handler may end the process") {
+    pid_t child = fork();
+    if (child == 0) {
+        watch((runloop_watchdog_config){.signal = -1, .handler = {.report = end_in_handler}});
+        run_wait(&waits[0]);
+        _exit(1);
+    }
+    int status;
+    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
