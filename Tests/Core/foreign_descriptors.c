@@ -2,6 +2,7 @@
 #include "guest.h"
 
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 /// Waits once for it: what it is told of its descriptors.
@@ -212,5 +213,23 @@ TEST("a deadline is the machine's, whatever time the loop has") {
     EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);
     EXPECT(runloop_get_now_ns(NULL) >= deadline_ns);
     EXPECT_EQ(guest.dispatches, 1);
+    guest_end(&guest);
+}
+
+TEST("a guest is served although its descriptors are more than the process may poll by now") {
+    struct guest guest = {.count = 2};
+    int idle = make_eventfd(0), ready = make_eventfd(1);
+    guest.wants[0] = (struct pollfd){.fd = idle, .events = POLLIN};
+    guest.wants[1] = (struct pollfd){.fd = ready, .events = POLLIN};
+    guest_begin(&guest, -1);
+    struct rlimit before;
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &(struct rlimit){1, before.rlim_max}) == 0);
+    serve_once(&guest);
+    EXPECT(guest.revents[0] == 0 && guest.revents[1] == POLLIN);
+    // Then it is asked to look for itself.
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, before.rlim_max}) == 0);
+    serve_once(&guest);
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
     guest_end(&guest);
 }

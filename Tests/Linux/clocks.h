@@ -124,13 +124,14 @@ static inline int place_of(int timer) {
     return i;
 }
 
-void __wrap_runloop__clock_timer_set(int timer, int64_t date_ns);
-void __wrap_runloop__clock_timer_set(int timer, int64_t date_ns) {
+int __wrap_runloop__clock_timer_set(int timer, int64_t date_ns);
+int __wrap_runloop__clock_timer_set(int timer, int64_t date_ns) {
     pthread_mutex_lock(&clocks.lock);
     int i = place_of(timer);
     clocks.timers[i].date_ns = date_ns;
     move_timer(timer, clocks.timers[i].clock, date_ns);
     pthread_mutex_unlock(&clocks.lock);
+    return 0;
 }
 
 int __wrap_runloop__clock_timer_set_for_jumps(int timer);

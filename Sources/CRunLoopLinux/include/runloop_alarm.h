@@ -49,7 +49,7 @@ typedef struct runloop_alarm_config {
 /// not get another one. (After a great correction a program may want other dates: runloop_clock_watch.) Slewing is followed. An alarm keeps
 /// its modes from being empty, also without a date. O(1).
 /// Errors: -EINVAL: no such clock, or a negative interval; -EMFILE, -ENFILE: it needs a descriptor; -ENOMEM; -ENOSYS, -EPERM: in a sandbox
-/// without timerfd_create.
+/// without timerfd_create or timerfd_settime.
 RUNLOOP_EXPORT int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out);
 
 /// The next date of an alarm that has had no call. As last set, if the alarm is invalid. O(1).

@@ -28,7 +28,7 @@ typedef enum RUNLOOP_CLOSED runloop_command_excess {
 typedef enum RUNLOOP_CLOSED runloop_command_output_end {
     RUNLOOP_COMMAND_COMPLETE = 0,   ///< It is.
     RUNLOOP_COMMAND_OVER_LIMIT = 1, ///< There was more than the limit, or than memory sufficed for.
-    /// Another process still had the pipe when `output_limit_ns` had passed, and may write more.
+    /// Another process still had the pipe when `output_limit_ns` had passed, and may write more; or the pipe can't be read, in a sandbox.
     RUNLOOP_COMMAND_CUT_OFF = 2,
 } runloop_command_output_end;
 

@@ -33,7 +33,7 @@ RUNLOOP_EXPORT int runloop_listen_tcp(const char *address, uint16_t port, int ba
 /// Returns: the socket.
 /// Errors: -EINVAL: an empty path; -EADDRINUSE: somebody has the socket of that path, it is no socket, or somebody else has replaced it
 /// meanwhile; -EACCES, -ENOENT, -ENOTDIR: the directory may not be written to, or is not one; -ENAMETOOLONG: the path has more than 107 bytes;
-/// -EMFILE, -ENFILE, -ENOMEM.
+/// -ENOSPC: the disk has no space for the path; -EMFILE, -ENFILE, -ENOMEM.
 RUNLOOP_EXPORT int runloop_listen_unix(const char *path, uint32_t mode, int backlog);
 
 /// Makes an abstract Unix socket that listens, which has no path and no permissions: any process in the network namespace may connect.
@@ -108,8 +108,8 @@ typedef struct runloop_listener_config {
     /// What to do when there is no descriptor left for a connection. NULL: it waits in the kernel's queue. Otherwise it is accepted with a
     /// descriptor that the listener keeps for that, lent to this function for a last word, which must not wait, and closed.
     void (*RUNLOOP_SENDABLE refused)(runloop_listener *listener, int descriptor, void *info);
-    /// Descriptors or memory have run out (`error` is -EMFILE, -ENFILE, -ENOBUFS or -ENOMEM): reported once, and then 0 when a connection was
-    /// accepted again. Meanwhile connections are refused, or wait while the listener tries again ten times a second. Any other error is
+    /// Descriptors or memory have run out (`error` is -EMFILE, -ENFILE, -ENOBUFS or -ENOMEM), or a sandbox refuses to accept (-EPERM, many times
+    /// in a row): reported once, and then 0 when a connection was accepted again. Meanwhile connections are refused, or wait while the listener tries again ten times a second. Any other error is
     /// the socket's, and final: it was shut down, for instance. May be NULL.
     void (*RUNLOOP_SENDABLE paused)(runloop_listener *listener, int error, void *info);
     /// After each removal from a mode, as of any source; at the end of its loop, too. May be NULL.

@@ -168,10 +168,28 @@ static bool prepare(runloop_foreign_source *foreign) {
     return true;
 }
 
+/// A process that has lowered its RLIMIT_NOFILE may poll no more descriptors than that at a time, and one in a sandbox perhaps none: what can't be
+/// asked about is ready, as a file is. How many are ready.
+static int ask_one_by_one(struct pollfd *descriptors, int count) {
+    int ready = 0;
+    for (int i = 0; i < count; i++) {
+        int result = poll(&descriptors[i], 1, 0);
+        if (result < 0 && errno != EINTR && descriptors[i].fd >= 0)
+            descriptors[i].revents = descriptors[i].events;
+        ready += descriptors[i].revents != 0;
+    }
+    return ready;
+}
+
+static int poll_all(struct pollfd *descriptors, int count) {
+    int ready = poll(descriptors, (nfds_t)count, 0);
+    return ready < 0 && errno != EINTR ? ask_one_by_one(descriptors, count) : ready;
+}
+
 /// Whether the guest, which is prepared, wants to dispatch.
 static bool check(runloop_foreign_source *foreign) {
     ASSERT(foreign->is_prepared, "A guest is checked that is not prepared.");
-    int ready = poll(foreign->descriptors, (nfds_t)foreign->count, 0);
+    int ready = poll_all(foreign->descriptors, foreign->count);
     if (ready <= 0 && runloop_get_now_ns(NULL) < foreign->deadline_ns) {
         cancel(foreign);
         runloop__wait_set_discard(&foreign->set);

@@ -78,7 +78,7 @@ static bool is_still_a_set(int descriptor) {
     struct epoll_event none;
     int state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    bool is_set = epoll_wait(descriptor, &none, 1, 0) >= 0 || errno == EINTR;
+    bool is_set = epoll_wait(descriptor, &none, 1, 0) >= 0 || (errno != EBADF && errno != EINVAL);
     pthread_setcancelstate(state, &state);
     return is_set;
 }
@@ -90,6 +90,9 @@ int runloop__poller_host(struct poller *poller, bool is_hosted) {
     int operation = is_hosted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
     struct epoll_event event = {.events = EPOLLIN};
     error = epoll_ctl(poller->outer, operation, poller->set, &event) ? -errno : 0;
+    // It could not be removed before, in a sandbox.
+    if (is_hosted && error == -EEXIST)
+        error = 0;
     poller->is_hosted = is_hosted && !error;
     if (error && !is_still_a_set(poller->outer))
         poller->outer = -1; // The program has closed it.

@@ -172,8 +172,9 @@ enum { PAUSE_MS = 1 };
 /// The kernel's wait is over, and nothing is selected: was there another reason? Only a wake-up, a stop, the limit, or that the mode is empty.
 /// Whatever else ends the kernel's wait (a signal, a timer that was removed, a descriptor that only other modes want) is nobody's business.
 static COLD int find_reason(struct run *run, int count, bool *is_over) {
-    // The program closed the set, or it has a stale entry, and there was no new one to be had: tried again, but not all the time.
-    if (count == -EBADF || count == -EINVAL || (count > 0 && run->set_is_stale))
+    // The program closed the set, or it has a stale entry, and there was no new one to be had; or a sandbox refuses to wait. It is tried again,
+    // but not all the time.
+    if ((count < 0 && count != -EINTR) || (count > 0 && run->set_is_stale))
         poll(NULL, 0, PAUSE_MS);
     uint32_t news = wake_take_news(&run->loop->wake);
     *is_over = run->selection.kind != SELECTED_NOTHING || (news & WAKE_WOKEN) || stop_is_pending(run) ||

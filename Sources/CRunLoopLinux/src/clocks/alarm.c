@@ -28,10 +28,11 @@ static struct alarm *alarm_of(runloop_source *source) {
     return runloop__object_of(source, OBJECT_ALARM);
 }
 
-HOLDS_LOCK static void set(struct alarm *alarm, int64_t date_ns) {
+/// Only a sandbox refuses it.
+HOLDS_LOCK static int set(struct alarm *alarm, int64_t date_ns) {
     ASSERT_HOLDS(&alarm->lock);
     alarm->date_ns = date_ns;
-    runloop__clock_timer_set(alarm->object.descriptor, date_ns);
+    return runloop__clock_timer_set(alarm->object.descriptor, date_ns);
 }
 
 /// Goes on to the next date if one has come: the latest that has, and how many there were before it.
@@ -108,8 +109,12 @@ int runloop_alarm_create(const runloop_alarm_config *config, runloop_alarm **out
     alarm->interval_ns = config->interval_ns;
     alarm->fire = config->fire;
     lock_take(&alarm->lock);
-    set(alarm, config->date_ns);
+    result = set(alarm, config->date_ns);
     lock_give(&alarm->lock);
+    if (result < 0) {
+        object_give_up(&alarm->object);
+        return result;
+    }
     *out = alarm->object.source;
     return 0;
 }
@@ -131,11 +136,13 @@ int runloop_alarm_set_date(runloop_alarm *source, int64_t date_ns) {
     if (object_is_inherited(&alarm->object))
         return -ECHILD;
     lock_take(&alarm->lock);
+    int64_t former_ns = alarm->date_ns;
     // Another thread may have invalidated it meanwhile.
-    if (runloop_source_is_valid(alarm->object.source))
-        set(alarm, date_ns);
+    int result = runloop_source_is_valid(alarm->object.source) ? set(alarm, date_ns) : 0;
+    if (result < 0)
+        alarm->date_ns = former_ns;
     lock_give(&alarm->lock);
-    return 0;
+    return result;
 }
 
 runloop_clock_id runloop_alarm_get_clock(runloop_alarm *source) {

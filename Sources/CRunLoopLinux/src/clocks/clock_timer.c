@@ -38,11 +38,11 @@ int runloop__clock_timer_open(runloop_clock_id clock) {
     return timer < 0 ? -errno : timer;
 }
 
-void runloop__clock_timer_set(int timer, int64_t date_ns) {
+int runloop__clock_timer_set(int timer, int64_t date_ns) {
     // Instants before 1970 are past, but the kernel refuses them, and takes 0 for no instant.
     int64_t ns = date_ns == RUNLOOP_NEVER ? 0 : date_ns < 1 ? 1 : date_ns;
     const struct itimerspec date = {.it_value = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}};
-    timerfd_settime(timer, TFD_TIMER_ABSTIME, &date, NULL);
+    return timerfd_settime(timer, TFD_TIMER_ABSTIME, &date, NULL) < 0 ? -errno : 0;
 }
 
 int runloop__clock_timer_set_for_jumps(int timer) {

@@ -8,8 +8,9 @@
 
 /// A descriptor, or a negative errno value.
 int runloop__clock_timer_open(runloop_clock_id clock);
-/// The descriptor is readable from the instant on, by whatever the clock shows then, and not before. RUNLOOP_NEVER: not any more.
-void runloop__clock_timer_set(int timer, int64_t date_ns);
+/// The descriptor is readable from the instant on, by whatever the clock shows then, and not before. RUNLOOP_NEVER: not any more. A
+/// negative errno value in a sandbox that refuses it.
+int runloop__clock_timer_set(int timer, int64_t date_ns);
 /// The descriptor, of the wall clock, is readable when that was set or the machine has resumed, again and again. -ENOSYS: the
 /// kernel can't.
 int runloop__clock_timer_set_for_jumps(int timer);

@@ -62,7 +62,9 @@ bool runloop__collected_read(struct collected *output) {
         ptrdiff_t result = read_piece(output, SIZE_MAX / 2);
         if (result < 0 && errno == EAGAIN)
             return false;
-        // A pipe has no other error.
+        // A pipe has no other error, but a sandbox may refuse to read it.
+        if (result < 0 && output->end == RUNLOOP_COMMAND_COMPLETE)
+            output->end = RUNLOOP_COMMAND_CUT_OFF;
         if (result <= 0 || (output->closes_at_limit && output->dropped > 0))
             return true;
     }

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "files/tree.h"
 
 enum { MOST_LINKS = 40 };
@@ -59,7 +60,7 @@ HOLDS_LOCK static void finish_above(struct tree *tree, struct walk *walk, bool i
 /// Watches what has the name of the step that follows the last one, if it is there. -ENOMEM.
 HOLDS_LOCK static int watch_own(struct tree *tree, struct walk *walk, struct step *step) {
     struct stat status;
-    int own = openat(walk->directory, step->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    int own = openat_whole(walk->directory, step->name, O_PATH | O_NOFOLLOW);
     bool is_there = own >= 0 || errno != ENOENT;
     finish_above(tree, walk, !walk->has_entered || !is_there);
     bool is_known = own >= 0 && fstat(own, &status) == 0, is_directory = is_known && S_ISDIR(status.st_mode);
@@ -145,7 +146,7 @@ static int follow(struct walk *walk, const char *target) {
         return -ENOMEM;
     free(walk->rest);
     walk->rest = rest;
-    return target[0] == '/' ? enter(walk, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) : 0;
+    return target[0] == '/' ? enter(walk, open_whole("/", O_PATH | O_DIRECTORY)) : 0;
 }
 
 /// Walks until the end of the path, or until there is nothing to walk on: then that step will report what comes.
@@ -169,7 +170,7 @@ HOLDS_LOCK static int walk_on(struct tree *tree, struct walk *walk) {
             walk->target[length] = 0;
             result = follow(walk, walk->target);
         } else if (!is_last) {
-            result = enter(walk, openat(walk->directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+            result = enter(walk, openat_whole(walk->directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
             walk->has_entered = result == 0 && !is_up;
         }
     }
@@ -197,7 +198,7 @@ int runloop__way_watch(struct tree *tree) {
     }
     tree->steps = NULL;
     tree->way_is_stale = false;
-    struct walk walk = {.directory = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC),
+    struct walk walk = {.directory = open_whole("/", O_PATH | O_DIRECTORY),
                         .rest = strdup(tree->absolute),
                         .target = malloc(PATH_MAX),
                         .above = -1};

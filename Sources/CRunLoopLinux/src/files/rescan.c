@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "files/tree.h"
 
 enum { ARRIVALS = IN_CREATE | IN_MOVED_TO };
@@ -35,7 +36,7 @@ HOLDS_LOCK static int open_directory(const struct tree *tree, const struct direc
     for (size_t i = depth; i > 0; directory = directory->entry->key.parent)
         way[i--] = directory;
     way[0] = directory;
-    int opened = open(tree->absolute, O_PATH | O_DIRECTORY | O_CLOEXEC | (tree->follows_link ? 0 : O_NOFOLLOW));
+    int opened = open_whole(tree->absolute, O_PATH | O_DIRECTORY | (tree->follows_link ? 0 : O_NOFOLLOW));
     int result = opened < 0 ? -errno : 0;
     for (size_t i = 0; result == 0; i++) {
         struct stat status;
@@ -46,7 +47,7 @@ HOLDS_LOCK static int open_directory(const struct tree *tree, const struct direc
         if (result < 0 || i == depth)
             break;
         int parent = opened;
-        opened = openat(parent, way[i + 1]->entry->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        opened = openat_whole(parent, way[i + 1]->entry->name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
         if (opened < 0)
             result = -errno;
         close(parent);
@@ -148,7 +149,7 @@ HOLDS_LOCK static bool is_in_scope(const struct tree *tree, const struct tree_en
 
 /// Compares what a directory has with what the tree has. Its subdirectories are marked, so that no more than one is open at a time.
 HOLDS_LOCK static int scan(struct tree *tree, struct directory *directory, int descriptor) {
-    int opened = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int opened = openat_whole(descriptor, ".", O_RDONLY | O_DIRECTORY);
     DIR *stream = opened < 0 ? NULL : fdopendir(opened);
     if (!stream) {
         int result = -errno;
@@ -201,8 +202,8 @@ HOLDS_LOCK static int enter(struct tree *tree, struct tree_entry *entry) {
     int parent = parent_of(tree, entry);
     if (parent < 0 && parent != AT_FDCWD)
         return parent;
-    int flags = O_PATH | O_CLOEXEC | (entry == tree->root && tree->follows_link ? 0 : O_NOFOLLOW);
-    int descriptor = openat(parent, name_of(tree, entry), flags);
+    int flags = O_PATH | (entry == tree->root && tree->follows_link ? 0 : O_NOFOLLOW);
+    int descriptor = openat_whole(parent, name_of(tree, entry), flags);
     if (descriptor < 0)
         return is_absence(-errno) ? 0 : -errno;
     struct stat status;

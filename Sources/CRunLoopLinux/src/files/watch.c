@@ -325,7 +325,13 @@ static const struct object_class watch_class = {.kind = OBJECT_WATCH,
                                                 .invalidated = invalidated,
                                                 .free = free_watch};
 
-/// Paths below the root that can't be watched are reported later. A negative errno value for anything else.
+/// Of all paths, and not of one.
+static bool is_shortage(int error) {
+    return error == -ENOMEM || error == -ENOSPC || error == -EMFILE || error == -ENFILE;
+}
+
+/// Paths below the root that can't be watched are reported later, whatever the reason is: an automounter's that is not there, or a dead server's.
+/// A negative errno value for anything else.
 HOLDS_LOCK static int look_first(struct watch *watch) {
     ASSERT_HOLDS(&watch->tree.instance->lock.lock);
     struct tree *tree = &watch->tree;
@@ -338,7 +344,7 @@ HOLDS_LOCK static int look_first(struct watch *watch) {
         return -ENOMEM;
     for (size_t i = 0; i < watch->initial.count; i++) {
         const runloop_change *failure = &watch->initial.items[i];
-        if (failure->error != -EACCES || strcmp(failure->path, tree->path) == 0)
+        if (is_shortage(failure->error) || strcmp(failure->path, tree->path) == 0)
             return failure->error;
     }
     if (watch->initial.count)

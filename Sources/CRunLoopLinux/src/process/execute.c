@@ -52,8 +52,9 @@ UNSANITIZED static bool set_death_signal(struct start *start) {
 /// All signals are blocked: a process in the background that takes the foreground would be stopped by one.
 UNSANITIZED static bool set_group(struct start *start) {
     if (start->group == RUNLOOP_CHILD_NEW_SESSION) {
-        // It leads no group yet, so it can't fail.
-        syscall(SYS_setsid);
+        // It leads no group yet, so only a sandbox refuses it.
+        if (syscall(SYS_setsid) < 0)
+            return fails(start, "session", -1);
         if (start->terminal >= 0 && syscall(SYS_ioctl, start->terminal, TIOCSCTTY, 0) < 0)
             return fails(start, "terminal", start->terminal);
         return true;
@@ -92,11 +93,11 @@ UNSANITIZED static bool set_signals(struct start *start) {
     for (int number = 1; number < _NSIG; number++) {
         bool ignores = number <= LAST_SIGNAL && (start->config->ignored_signals & catcher_bit(number));
         // Two can have no other action than the default.
-        if (syscall(SYS_rt_sigaction, number, actions[ignores], NULL, _NSIG / 8) < 0 && ignores)
+        if (syscall(SYS_rt_sigaction, number, actions[ignores], NULL, _NSIG / 8) < 0 && (ignores || errno != EINVAL))
             return fails(start, "signal", number);
     }
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, none, NULL, _NSIG / 8);
-    return true;
+    // A program that can't be ended politely is not started.
+    return syscall(SYS_rt_sigprocmask, SIG_SETMASK, none, NULL, _NSIG / 8) == 0 || fails(start, "signals", -1);
 }
 
 //===-- its descriptors ----------------------------------------------------------------------------------------------===//

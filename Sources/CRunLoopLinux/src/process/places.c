@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "process/start.h"
 
 //===-- the plan -----------------------------------------------------------------------------------------------------===//
@@ -116,13 +117,15 @@ static int open_peer(int side) {
     if (number >= 0)
         return number;
     int result = ptsname_r(side, name, sizeof name);
-    number = result == 0 ? open(name, O_RDWR | O_NOCTTY | O_CLOEXEC) : -1;
+    number = result == 0 ? open_whole(name, O_RDWR | O_NOCTTY) : -1;
     return number >= 0 ? number : result ? -result : -errno;
 }
 
 static int open_terminal(struct start *start, struct place *place) {
     const struct winsize size = {.ws_row = start->config->terminal_rows, .ws_col = start->config->terminal_columns};
-    place->parent_end = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    do
+        place->parent_end = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    while (place->parent_end < 0 && errno == EINTR);
     if (place->parent_end < 0 || grantpt(place->parent_end) < 0 || unlockpt(place->parent_end) < 0 ||
         ioctl(place->parent_end, TIOCSWINSZ, &size) < 0)
         return -errno;
@@ -137,7 +140,7 @@ static int open_place(struct start *start, struct place *place) {
     case RUNLOOP_CHILD_INPUT_PIPE:
     case RUNLOOP_CHILD_OUTPUT_PIPE: return open_pipe(place);
     case RUNLOOP_CHILD_NULL:
-        place->source = place->opened = open("/dev/null", O_RDWR | O_CLOEXEC);
+        place->source = place->opened = open_whole("/dev/null", O_RDWR);
         return place->opened < 0 ? -errno : 0;
     case RUNLOOP_CHILD_DESCRIPTOR: place->source = place->asked.from; return 0;
     case RUNLOOP_CHILD_INHERITED:

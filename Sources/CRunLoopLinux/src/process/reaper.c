@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "runloop_reaper.h"
 #include "runloop_signal.h"
 
@@ -33,12 +34,14 @@ static const char marker[] = "RUNLOOP_REAPER";
 static char *read_command_line(size_t *size) {
     size_t capacity = 4096;
     char *text = NULL;
-    int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    int file = open_whole("/proc/self/cmdline", O_RDONLY);
     *size = 0;
     while (file >= 0) {
         char *larger = realloc(text, capacity + 1);
         ssize_t got = larger ? read(file, larger + *size, capacity - *size) : -1;
         text = larger ? larger : text;
+        if (larger && got < 0 && errno == EINTR)
+            continue;
         if (got <= 0) {
             if (got < 0) {
                 free(text);
@@ -106,13 +109,20 @@ struct former_handling {
     struct sigaction children;
 };
 
-/// Every signal is blocked. Where SIGCHLD is ignored, the kernel reaps by itself and reports no end, also not that of the program.
-static void take_signals(struct former_handling *former) {
+/// Every signal is blocked. Where SIGCHLD is ignored, the kernel reaps by itself and reports no end, also not that of the program. A negative errno
+/// value in a sandbox: it would wait for ends that nobody reports.
+static int take_signals(struct former_handling *former) {
     const struct sigaction action = {.sa_handler = SIG_DFL};
     sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &former->blocked);
-    sigaction(SIGCHLD, &action, &former->children);
+    int error = pthread_sigmask(SIG_SETMASK, &all, &former->blocked);
+    if (error)
+        return -error;
+    if (sigaction(SIGCHLD, &action, &former->children) == 0)
+        return 0;
+    error = errno;
+    pthread_sigmask(SIG_SETMASK, &former->blocked, NULL);
+    return -error;
 }
 
 static void give_signals_back(const struct former_handling *former) {
@@ -225,17 +235,19 @@ int runloop_reap_orphans(void) {
         return -EBUSY;
     size_t size;
     char *text = read_command_line(&size), **arguments = text ? words_of(text, size) : NULL;
-    int error = text ? ENOMEM : errno;
+    int result = arguments ? 0 : text ? -ENOMEM : -errno;
     struct former_handling former;
-    take_signals(&former);
-    pid_t program = arguments ? start_program(arguments, &former) : -error;
+    if (result == 0)
+        result = take_signals(&former);
+    pid_t program = result == 0 ? start_program(arguments, &former) : result;
     if (program > 0) {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
         prctl(PR_SET_NAME, "reaper");
         close_all();
         reap_until_end(program);
     }
-    give_signals_back(&former);
+    if (result == 0)
+        give_signals_back(&former);
     free(arguments);
     free(text);
     return program;

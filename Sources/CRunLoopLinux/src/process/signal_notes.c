@@ -15,6 +15,7 @@
 
 #include "base/lock.h"
 #include "base/note.h"
+#include "base/open.h"
 #include "process/catcher.h"
 #include "runloop.h"
 
@@ -128,7 +129,7 @@ enum { STATUS_SIZE = 4096 };
 static uint64_t blocked_by(const char *thread) {
     char path[64], *text = malloc(STATUS_SIZE);
     snprintf(path, sizeof path, "/proc/self/task/%.20s/status", thread);
-    int file = text ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int file = text ? open_whole(path, O_RDONLY) : -1;
     ssize_t size = file < 0 ? 0 : read(file, text, STATUS_SIZE - 1);
     if (file >= 0)
         close(file);

@@ -54,7 +54,9 @@ static pid_t clone_blocked(struct start *start, void *stack_end) {
     // All of them, also those that the C library keeps for itself.
     const uint64_t all[2] = {~UINT64_C(0), ~UINT64_C(0)};
     uint64_t former[2];
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, all, former, _NSIG / 8);
+    // A handler would run in the child, in the memory of this process.
+    if (syscall(SYS_rt_sigprocmask, SIG_SETMASK, all, former, _NSIG / 8) < 0)
+        return -errno;
     pid_t pid = clone(runloop__start_execute, stack_end, CLONE_MEMORY | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, start,
                       &start->pidfd);
     if (pid < 0)

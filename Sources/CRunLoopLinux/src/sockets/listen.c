@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "runloop_listener.h"
 #include "sockets/socket_address.h"
 
@@ -82,7 +83,7 @@ static int lock_directory(const char *path) {
     char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
     if (!folder)
         return -ENOMEM;
-    int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int directory = open_whole(folder, O_RDONLY | O_DIRECTORY);
     int error = directory < 0 ? errno : 0;
     free(folder);
     if (error == EMFILE || error == ENFILE || error == ENOMEM)
@@ -100,7 +101,7 @@ static bool is_same_file(const struct stat *one, const struct stat *other) {
 }
 
 static int open_path(const char *path, struct stat *status) {
-    int file = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    int file = open_whole(path, O_PATH | O_NOFOLLOW);
     if (file < 0)
         return -errno;
     return fstat(file, status) < 0 ? fail(file, -errno) : file;

@@ -23,7 +23,7 @@
 #include "sockets/socket_address.h"
 
 /// The last one is IPPROTO_MPTCP, which older headers lack.
-enum { BUDGET = 16, PAUSE_NS = 100000000, MULTIPATH_TCP = 262 };
+enum { BUDGET = 16, PAUSE_NS = 100000000, MULTIPATH_TCP = 262, MOST_REFUSALS = 64 };
 
 enum condition { ACCEPTING, SHORT, FAILED };
 
@@ -39,6 +39,7 @@ struct listener {
     uint32_t budget;
     _Atomic enum condition condition; ///< as the client knows it
     _Atomic bool is_resting;          ///< a deadline is to end a pause; written under the lock
+    _Atomic uint32_t refusals;        ///< how often in a row EPERM came
     /// Guards what follows, and the socket against being closed while it is used. Not held in callbacks.
     struct steady_lock lock;
     bool is_closed GUARDED;
@@ -71,8 +72,17 @@ HOLDS_LOCK static int accept_next(const struct listener *listener) {
     return descriptor;
 }
 
+/// What may be over later.
 static bool is_shortage(int error) {
-    return error == -EMFILE || error == -ENFILE || error == -ENOBUFS || error == -ENOMEM;
+    return error == -EMFILE || error == -ENFILE || error == -ENOBUFS || error == -ENOMEM || error == -EPERM;
+}
+
+/// A firewall refuses a connection by EPERM, which is gone then. A sandbox that refuses the call refuses all, and they wait still.
+static bool are_all_refused(struct listener *listener, int result) {
+    if (result == -EPERM)
+        return atomic_fetch_add(&listener->refusals, 1) >= MOST_REFUSALS;
+    atomic_store(&listener->refusals, 0);
+    return false;
 }
 
 /// Errors of one connection, which is gone from the queue: accept(2) has the list.
@@ -209,9 +219,10 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     // A child that was forked in a call-out takes nothing more from the queue, which is its parent's.
     for (uint32_t i = 0; i < listener->budget && is_accepting(listener); i++) {
         int descriptor = accept_locked(listener);
+        bool are_refused = are_all_refused(listener, descriptor);
         if (descriptor == -EAGAIN)
             return;
-        if (is_of_connection(descriptor))
+        if (is_of_connection(descriptor) && !are_refused)
             continue;
         if (descriptor >= 0) {
             deliver(listener, descriptor);
@@ -220,7 +231,7 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
         report_shortage(listener, descriptor);
         if (!is_accepting(listener))
             return;
-        int result = is_shortage(descriptor) ? refuse(listener) : descriptor;
+        int result = is_shortage(descriptor) && !are_refused ? refuse(listener) : descriptor;
         if (result < 0 && result != -EAGAIN)
             pause_accepting(listener, descriptor);
         if (result < 0)

@@ -117,8 +117,10 @@ static ptrdiff_t read_once(const struct intake *intake, char *bytes, size_t spac
         return recv(intake->descriptor, bytes, space, MSG_DONTWAIT);
     // Somebody else may have read what was reported, and a signal may keep poll from saying so.
     struct pollfd query = {.fd = intake->descriptor, .events = POLLIN};
-    if (intake->may_block && !intake->is_always_ready && poll(&query, 1, 0) <= 0) {
-        errno = EAGAIN;
+    int ready = intake->may_block && !intake->is_always_ready ? poll(&query, 1, 0) : 1;
+    if (ready <= 0) {
+        // Where the limit of descriptors is 0 nothing may be polled.
+        errno = ready == 0 || errno == EINTR ? EAGAIN : errno == EINVAL ? EMFILE : errno;
         return -1;
     }
     return read(intake->descriptor, bytes, space);

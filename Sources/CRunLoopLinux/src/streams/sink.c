@@ -93,8 +93,10 @@ static ptrdiff_t write_once(const struct sink *sink, struct iovec *pieces, int c
     }
     if (sink->may_block && !sink->is_always_ready) {
         struct pollfd query = {.fd = sink->descriptor, .events = POLLOUT};
-        if (poll(&query, 1, 0) <= 0) {
-            errno = EAGAIN;
+        int ready = poll(&query, 1, 0);
+        if (ready <= 0) {
+            // Where the limit of descriptors is 0 nothing may be polled.
+            errno = ready == 0 || errno == EINTR ? EAGAIN : errno == EINVAL ? EMFILE : errno;
             return -1;
         }
         count = shorten(pieces, count, TAKEN_AT_ONCE);
