@@ -365,6 +365,9 @@ test-watch-campaign: ## 100,000 random changes of files: what was told is what i
 faults: ## Each allocation and each system call of scenarios for every capability fails once (NAMES="channel watched", LANGUAGES="c swift")
 	@LANGUAGES="$(LANGUAGES)" Tests/bin/faults $(NAMES)
 
+test-denied: ## Each system call is refused at each place, and what a process may lack is lacking (MOST=1: in a minute); RECORD=1 writes docs/DENIED.md
+	@Tests/bin/denied
+
 trust: ## A table of what the tests that look for losses have counted: half an hour (NAMES=rules for a part); RECORD=1 writes docs/TRUST.md
 	@Tests/bin/trust $(NAMES)
 

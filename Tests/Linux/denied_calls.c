@@ -4,88 +4,10 @@
 
 // A sanitizer makes calls of its own, which are refused as well.
 #if defined(__LP64__) && !UNDER_ADDRESS_SANITIZER && !UNDER_THREAD_SANITIZER
-#include <dirent.h>
 #include <sys/mman.h>
 
+#include "../Proof/Faults/documented.h"
 #include "runloop_diagnostics.h"
-
-//===-- what comments list -------------------------------------------------------------------------------------------===//
-
-static const char *const names[] = {
-#define NAME(name) [name] = "-" #name
-    NAME(E2BIG),       NAME(EACCES),   NAME(EADDRINUSE), NAME(EADDRNOTAVAIL), NAME(EAFNOSUPPORT), NAME(EAGAIN),
-    NAME(EBADF),       NAME(EBUSY),    NAME(ECHILD),     NAME(ECONNREFUSED),  NAME(EFBIG),        NAME(EINVAL),
-    NAME(EIO),         NAME(EISDIR),   NAME(ELOOP),      NAME(EMFILE),        NAME(EMSGSIZE),     NAME(ENAMETOOLONG),
-    NAME(ENFILE),      NAME(ENODEV),   NAME(ENOENT),     NAME(ENOEXEC),       NAME(ENOMEM),       NAME(ENOSPC),
-    NAME(ENOSYS),      NAME(ENOTCONN), NAME(ENOTDIR),    NAME(ENOTSOCK),      NAME(ENOTTY),       NAME(EPERM),
-    NAME(EPIPE),       NAME(EPROTO),   NAME(EPROTOTYPE), NAME(ESHUTDOWN),     NAME(ESRCH),        NAME(ETIMEDOUT),
-    NAME(ETOOMANYREFS)
-#undef NAME
-};
-enum { ERRORS = sizeof names / sizeof *names, MOST_TEXT = 1 << 20 };
-
-static char headers[MOST_TEXT];
-
-static void read_headers_of(const char *folder) {
-    DIR *directory = opendir(folder);
-    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        FILE *file = strstr(entry->d_name, ".h") ? fopen(path, "r") : NULL;
-        size_t used = strlen(headers);
-        if (file)
-            headers[used + fread(headers + used, 1, MOST_TEXT - 1 - used, file)] = 0;
-        if (file)
-            fclose(file);
-    }
-    if (directory)
-        closedir(directory);
-}
-
-/// The comment above a function's declaration, up to that; NULL if there is no such function.
-static const char *comment_of(const char *function, size_t *length) {
-    char declared[80];
-    snprintf(declared, sizeof declared, " %s(", function);
-    const char *at = strstr(headers, "RUNLOOP_EXPORT"), *found = NULL;
-    for (; at && !found; at = strstr(at + 1, "RUNLOOP_EXPORT")) {
-        const char *name = strstr(at, declared), *end = strchr(at, '(');
-        if (name && end == name + strlen(declared) - 1)
-            found = at;
-    }
-    const char *begin = found;
-    // Lines of the comment, and of functions that share it.
-    while (begin && begin > headers + 1) {
-        const char *line = begin - 1;
-        while (line > headers && line[-1] != '\n')
-            line--;
-        if (strncmp(line, "///", 3) != 0)
-            break;
-        begin = line;
-    }
-    *length = found ? (size_t)(found - begin) : 0;
-    return begin;
-}
-
-static bool lists(const char *function, int error) {
-    size_t length;
-    const char *comment = comment_of(function, &length);
-    REQUIRE(comment && length > 0);
-    char text[16384], other[80];
-    REQUIRE(length < sizeof text);
-    memcpy(text, comment, length);
-    text[length] = 0;
-    const char *errors = strstr(text, "Errors:"), *more = errors ? strstr(errors, "those of runloop_") : NULL;
-    bool is_listed = false;
-    for (const char *at = errors; at && !is_listed; at = strstr(at + 1, names[error])) {
-        char after = at == errors ? 'x' : at[strlen(names[error])];
-        is_listed = !(after >= 'A' && after <= 'Z') && after != 'x' && !(after >= '0' && after <= '9');
-    }
-    if (is_listed || !more)
-        return is_listed;
-    size_t name = strspn(more + strlen("those of "), "abcdefghijklmnopqrstuvwxyz_");
-    snprintf(other, sizeof other, "%.*s", (int)name, more + strlen("those of "));
-    return lists(other, error);
-}
 
 //===-- the functions ------------------------------------------------------------------------------------------------===//
 
@@ -348,8 +270,7 @@ enum { FUNCTIONS = sizeof functions / sizeof *functions, DENIALS = sizeof denial
 /// A refusal goes through as it is, or it is absorbed, or it becomes an error that is listed.
 static bool is_expected(const char *function, int result, int error) {
     bool is_of_sandbox = error == ENOSYS || error == EPERM;
-    return result >= 0 || (is_of_sandbox && result == -error) ||
-           (-result < ERRORS && names[-result] && lists(function, -result));
+    return result >= 0 || (is_of_sandbox && result == -error) || documented_lists(function, -result);
 }
 
 static int *shared_result;
@@ -389,10 +310,9 @@ static void deny(const struct function *function, int call, int error) {
 
 TEST("what a refused call of the system becomes is listed in the comment of the function") {
     need_starts();
-    read_headers_of("Sources/CRunLoopCore/include");
-    read_headers_of("Sources/CRunLoopLinux/include");
-    read_headers_of("Sources/CRunLoopDiagnostics/include");
-    EXPECT(lists("runloop_channel_listen", EADDRINUSE) && !lists("runloop_counter_create", ENOENT));
+    documented_read_all();
+    EXPECT(documented_lists("runloop_channel_listen", EADDRINUSE));
+    EXPECT(!documented_lists("runloop_counter_create", ENOENT));
     snprintf(path, sizeof path, "/tmp/runloop-denied-%d", (int)getpid());
     shared_result = mmap(NULL, sizeof *shared_result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(shared_result != MAP_FAILED);

@@ -5,10 +5,10 @@
 // documentation announces. Not: none of these (lost), a crash, a run that does not end, a loop on which the same scenario does not work
 // afterwards, a descriptor or a block of memory that is left each time. Each failure has a process of its own, in which it strikes a new
 // loop and then, twice, one that has what a loop makes once.
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +20,10 @@
 
 #include "injector.h"
 
-enum { MOST_OF_KIND = 12, MOST_ALLOCATIONS = 300, PATIENCE_S = 30 };
+enum { MOST_OF_KIND = 12, MOST_ALLOCATIONS = 300, PATIENCE_S = 30, MOST_DESCRIPTORS = 1024 };
 
 static const struct fault_plan *plan;
+int condition_value;
 bool fault_table_is_short;
 
 _Noreturn void must_not_fail(const char *condition, const char *file, int line) {
@@ -30,12 +31,15 @@ _Noreturn void must_not_fail(const char *condition, const char *file, int line) 
     _exit(99);
 }
 
+/// With or without /proc.
 static int count_descriptors(void) {
-    DIR *directory = opendir("/proc/self/fd");
+    static struct pollfd all[MOST_DESCRIPTORS];
+    for (int i = 0; i < MOST_DESCRIPTORS; i++)
+        all[i] = (struct pollfd){.fd = i};
+    MUST(poll(all, MOST_DESCRIPTORS, 0) >= 0);
     int count = 0;
-    while (readdir(directory))
-        count++;
-    closedir(directory);
+    for (int i = 0; i < MOST_DESCRIPTORS; i++)
+        count += !(all[i].revents & POLLNVAL);
     return count;
 }
 
@@ -45,21 +49,48 @@ static int count_descriptors(void) {
 struct report {
     enum outcome outcome, again;
     int error, descriptors_left, blocks_left;
-    bool has_struck, is_complete;
-    int counts[64];
+    bool has_struck, is_complete, is_left_out;
+    char function[64];
+    int counts[128];
 };
 
 static enum outcome worse(enum outcome one, enum outcome other) {
     return one == LOST || other == LOST ? LOST : one == TOLD ? one : other;
 }
 
+static void *run_on_thread(void *argument) {
+    struct {
+        const struct scenario *scenario;
+        enum outcome outcome;
+    } *run = argument;
+    run->outcome = run->scenario->run();
+    return NULL;
+}
+
+static enum outcome run(const struct scenario *scenario, size_t stack) {
+    if (!stack)
+        return scenario->run();
+    struct {
+        const struct scenario *scenario;
+        enum outcome outcome;
+    } run = {scenario, LOST};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    MUST(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, stack) == 0);
+    MUST(pthread_create(&thread, &attributes, run_on_thread, &run) == 0 && pthread_join(thread, NULL) == 0);
+    pthread_attr_destroy(&attributes);
+    return run.outcome;
+}
+
 /// Once with the failure, and then without.
 static void try_once(const struct scenario *scenario, struct fault fault, struct report *report) {
     injector_set(fault);
-    report->outcome = worse(report->outcome, scenario->run());
+    report->outcome = worse(report->outcome, run(scenario, fault.condition ? fault.condition->stack : 0));
     injector_clear();
-    if (injector_told_error())
+    if (injector_told_error()) {
         report->error = injector_told_error();
+        strcpy(report->function, injector_told_function());
+    }
     report->has_struck |= injector_struck();
     for (int kind = 0; kind < kind_count; kind++) {
         if (report->counts[kind] < injector_count(kind))
@@ -73,7 +104,14 @@ static void try_once(const struct scenario *scenario, struct fault fault, struct
 }
 
 static void try_in_child(const struct scenario *scenario, struct fault fault, struct report *report) {
+    const struct condition *condition = fault.condition;
+    report->is_left_out = condition && condition->set_up && !condition->set_up(fault.number);
+    if (report->is_left_out)
+        return;
+    injector_hidden = condition ? condition->hidden : NULL;
     MUST(injector_open());
+    injector_switched = condition ? condition->switched : NULL;
+    condition_value = fault.number;
     try_once(scenario, fault, report);
     try_once(scenario, fault, report);
     int descriptors = count_descriptors(), blocks = injector_live_blocks();
@@ -200,19 +238,25 @@ static const char *name_of(int error) {
 }
 
 /// What came of it, as a word, and whether that may be.
-static const char *judge(int status, const struct report *report, bool *is_good) {
+static const char *judge(const struct fault *fault, int status, const struct report *report, bool *is_good) {
     *is_good = status > 0 && WIFSIGNALED(status) && is_announced();
     if (*is_good)
         return "ended";
     if (status == -1)
         return "HANG";
+    if (status == 0 && report->is_left_out)
+        return "left out";
     if (status != 0 || !report->is_complete)
         return "CRASH";
     if (report->outcome == LOST)
         return "LOST";
-    if (report->again != AS_EXPECTED)
+    if (report->again == LOST || (report->again == TOLD && !(fault->condition && fault->condition->set_up)))
         return "UNUSABLE AFTERWARDS";
-    if (report->descriptors_left > 0)
+    if (report->outcome == TOLD && plan->is_documented &&
+        !plan->is_documented(report->function, -report->error, fault->condition ? 0 : fault->error))
+        return "UNDOCUMENTED";
+    bool is_left_to_program = fault->stays && fault->error == kinds[fault->kind].leaves_descriptor;
+    if (report->descriptors_left > 0 && !is_left_to_program)
         return "DESCRIPTORS LEFT";
     if (report->blocks_left > 0)
         return "MEMORY LEFT";
@@ -225,23 +269,28 @@ static bool try_fault(const struct scenario *scenario, struct fault fault, struc
     // The C library keeps what belongs to a thread, for as many as there were at a time, and a language collects when it likes: what is a leak
     // is one each time. So is what is lost, but for a machine that is so busy that a scenario's patience ends.
     bool is_good;
-    for (int i = 0; i < 2 && (judge(status, report, &is_good), !is_good); i++)
+    for (int i = 0; i < 2 && (judge(&fault, status, report, &is_good), !is_good && !report->is_left_out); i++)
         status = try(scenario, fault, report);
     if (status == 0 && report->is_complete && !report->has_struck)
         return true;
-    const char *word = judge(status, report, &is_good);
+    const char *word = judge(&fault, status, report, &is_good);
+    if (report->is_left_out) {
+        printf("%-32s %-18s left out: this process may not have that\n", scenario->name, fault.condition->name);
+        return true;
+    }
     totals.struck++;
-    bool is_told = strcmp(word, "told") == 0;
+    bool is_told = strcmp(word, "told") == 0 || strcmp(word, "UNDOCUMENTED") == 0;
     bool is_end = is_good && status != 0;
     totals.ended += is_end;
     totals.absorbed += is_good && !is_end && report->outcome == AS_EXPECTED;
-    totals.told += is_told;
+    totals.told += is_told && is_good;
     totals.bad += !is_good;
     if (is_good && fault_table_is_short)
         return true;
-    printf("%-32s %-18s %3d%c %-13s %s%s%s\n", scenario->name, kinds[fault.kind].name, fault.number,
-           fault.stays ? '+' : ' ', name_of(fault.error), word, is_told ? " " : "",
-           is_told ? name_of(report->error) : "");
+    printf("%-32s %-18s %3d%c %-13s %s%s%s%s%s\n", scenario->name,
+           fault.condition ? fault.condition->name : kinds[fault.kind].name, fault.number, fault.stays ? '+' : ' ',
+           fault.condition ? "-" : name_of(fault.error), word, is_told ? " " : "", is_told ? report->function : "",
+           is_told && *report->function ? " " : "", is_told ? name_of(report->error) : "");
     return is_good;
 }
 
@@ -251,6 +300,21 @@ static bool is_spared(const char *kind) {
     while (found && (found[length] > ' ' || (found > plan->spared_kinds && found[-1] > ' ')))
         found = strstr(found + 1, kind);
     return found;
+}
+
+static int try_conditions(const struct scenario *scenario) {
+    int bad = 0;
+    for (const struct condition *condition = plan->conditions; condition && condition->name; condition++) {
+        int absorbed = 0;
+        for (const int *value = condition->values; *value >= 0 && absorbed < 3; value++) {
+            struct report report;
+            bad += !try_fault(scenario, (struct fault){.number = *value, .condition = condition}, &report);
+            absorbed = condition->ends_when_absorbed && report.outcome == AS_EXPECTED ? absorbed + 1 : 0;
+            if (report.is_left_out)
+                break;
+        }
+    }
+    return bad;
 }
 
 static int try_scenario(const struct scenario *scenario) {
@@ -263,25 +327,27 @@ static int try_scenario(const struct scenario *scenario) {
     }
     int bad = 0;
     for (int kind = 0; kind < kind_count; kind++) {
-        if (is_spared(kinds[kind].name))
+        bool is_memory = strcmp(kinds[kind].name, "mmap") == 0;
+        if (is_spared(kinds[kind].name) || (is_memory && scenario->spares_allocations && plan->is_documented))
             continue;
-        int most = kind > 0 ? MOST_OF_KIND : scenario->spares_allocations ? 0 : MOST_ALLOCATIONS;
+        int most_of_kind = plan->most_of_kind ? plan->most_of_kind : MOST_OF_KIND;
+        int most = kind > 0 ? most_of_kind : scenario->spares_allocations ? 0 : MOST_ALLOCATIONS;
         for (const int *error = kinds[kind].errors; *error; error++) {
             for (int number = 1; number <= usual.counts[kind] && number <= most; number++)
                 bad += !try_fault(scenario, (struct fault){kind, number, *error, false}, &report);
             // A sandbox refuses from the beginning, or from some moment on.
-            bool is_refusal = *error == ENOSYS || *error == EPERM;
+            bool is_refusal = (*error == ENOSYS || *error == EPERM) && !kinds[kind].is_needed;
             for (int number = 1; is_refusal && number <= usual.counts[kind] && number <= 2; number++)
                 bad += !try_fault(scenario, (struct fault){kind, number, *error, true}, &report);
         }
     }
-    return bad;
+    return bad + try_conditions(scenario);
 }
 
 static bool is_chosen(const char *name, int count, char **words) {
     bool is = count == 0;
     for (int i = 0; i < count; i++)
-        is |= strstr(name, words[i]) != NULL;
+        is |= words[i][0] == '=' ? strcmp(name, words[i] + 1) == 0 : strstr(name, words[i]) != NULL;
     return is;
 }
 

@@ -6,6 +6,7 @@
 #include "injector.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -18,9 +19,10 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-const struct kind kinds[] = {
+static const struct kind usual_kinds[] = {
     {"allocation", -1, {ENOMEM}},
     {"epoll_create1", SYS_epoll_create1, {EMFILE, ENOMEM}},
     {"epoll_ctl", SYS_epoll_ctl, {ENOMEM, ENOSPC}},
@@ -71,13 +73,31 @@ const struct kind kinds[] = {
     {"renameat2", SYS_renameat2, {ENOSYS, EACCES}},
     {"rt_sigqueueinfo", SYS_rt_sigqueueinfo, {EAGAIN}},
 };
-const int kind_count = sizeof kinds / sizeof *kinds;
-enum { MOST_KINDS = 64 };
+const struct kind *kinds = usual_kinds;
+int kind_count = sizeof usual_kinds / sizeof *usual_kinds;
+enum { MOST_KINDS = 128 };
+static bool refuses_removals;
+
+void injector_use(const struct kind *table, int count, bool refuses) {
+    MUST(count <= MOST_KINDS);
+    kinds = table;
+    kind_count = count;
+    refuses_removals = refuses;
+}
 
 static struct fault fault;
 static _Atomic int counts[MOST_KINDS];
 static _Atomic bool is_on, has_struck;
 static _Atomic int told_error;
+static char told_function[64];
+void (*injector_switched)(bool is_on);
+const char *injector_hidden;
+
+static void switch_faults(bool to) {
+    if (to != is_on && injector_switched && fault.condition)
+        injector_switched(to);
+    is_on = to;
+}
 
 void injector_set(struct fault next) {
     fault = next;
@@ -87,7 +107,7 @@ void injector_set(struct fault next) {
 }
 
 void injector_clear(void) {
-    is_on = false;
+    switch_faults(false);
     fault.number = 0;
 }
 
@@ -96,11 +116,19 @@ int injector_count(int kind) {
 }
 
 bool injector_struck(void) {
-    return has_struck;
+    return has_struck || fault.condition;
+}
+
+bool injector_starves_programs(void) {
+    return fault.condition && fault.condition->reaches_programs;
 }
 
 int injector_told_error(void) {
     return told_error;
+}
+
+const char *injector_told_function(void) {
+    return told_function;
 }
 
 bool injector_fits(int error) {
@@ -109,25 +137,36 @@ bool injector_fits(int error) {
     if (error == -EAGAIN)
         return true;
 #endif
-    bool has_one_name = fault.kind == 0 || (fault.error == EMFILE && kinds[fault.kind].number != SYS_fcntl);
+    bool is_short = fault.error == EMFILE && kinds[fault.kind].number != SYS_fcntl;
+    bool has_one_name = fault.number > 0 && !fault.condition && (fault.kind == 0 || is_short);
     return !has_one_name || error == -ENOMEM || error == -fault.error;
 }
 
 enum outcome told(int error) {
+    return told_of("", error);
+}
+
+enum outcome told_of(const char *function, int error) {
+    // Of an expression, the function of ours that it calls.
+    const char *ours = strstr(function, "runloop_"), *name = ours ? ours : function;
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
+    MUST(length < sizeof told_function);
+    memcpy(told_function, name, length);
+    told_function[length] = 0;
     told_error = error;
     return TOLD;
 }
 
 void begin_faults(void) {
-    is_on = true;
+    switch_faults(true);
 }
 
 void pause_faults(void) {
-    is_on = false;
+    switch_faults(false);
 }
 
 void let_memory_run_out(void) {
-    fault.stays |= fault.kind == 0;
+    fault.stays |= fault.kind == 0 && !fault.condition;
 }
 
 /// Another call of the kind: does it fail?
@@ -135,8 +174,8 @@ static bool fails(int kind) {
     if (!is_on)
         return false;
     int number = ++counts[kind];
-    bool strikes =
-        fault.number > 0 && kind == fault.kind && (number == fault.number || (fault.stays && number > fault.number));
+    bool strikes = fault.number > 0 && !fault.condition && kind == fault.kind &&
+                   (number == fault.number || (fault.stays && number > fault.number));
     if (strikes)
         has_struck = true;
     return strikes;
@@ -212,7 +251,7 @@ void ALLOCATOR(free)(void *block) {
 
 static _Atomic int listener = -1;
 
-enum { MOST_PROCESSES = 64 };
+enum { MOST_PROCESSES = 256 };
 /// Whose calls are nobody's business here: children that have executed another program, and those of the scenario itself.
 static _Atomic uint32_t elsewhere[MOST_PROCESSES];
 static _Atomic uint32_t elsewhere_count;
@@ -223,7 +262,7 @@ void leave_alone(pid_t pid) {
     elsewhere[place] = (uint32_t)pid;
 }
 
-static bool is_elsewhere(uint32_t pid) {
+static bool is_listed(uint32_t pid) {
     for (uint32_t i = 0; i < elsewhere_count; i++) {
         if (elsewhere[i] == pid)
             return true;
@@ -231,20 +270,68 @@ static bool is_elsewhere(uint32_t pid) {
     return false;
 }
 
-static bool is_eventfd(int descriptor) {
+/// What such a process has forked is another one of these.
+static bool is_elsewhere(uint32_t pid) {
+    if (is_listed(pid))
+        return true;
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%u/status", pid);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = 0;
+    const char *parent = strstr(text, "\nPPid:");
+    bool is = parent && is_listed((uint32_t)strtoul(parent + strlen("\nPPid:"), NULL, 10));
+    if (is)
+        leave_alone((pid_t)pid);
+    return is;
+}
+
+/// An eventfd, or also another file of the kernel's own, as a timerfd and an inotify instance.
+static bool is_of_kernel(int descriptor, bool is_eventfd) {
     char path[64], target[64] = "";
     snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-    return readlink(path, target, sizeof target - 1) > 0 && strcmp(target, "anon_inode:[eventfd]") == 0;
+    const char *kind = is_eventfd ? "anon_inode:[eventfd]" : "anon_inode:";
+    return readlink(path, target, sizeof target - 1) > 0 && strncmp(target, kind, strlen(kind)) == 0;
 }
 
 /// What takes something away, or puts it where there is something already, does not fail for want of anything, and a counter of the kernel's
-/// has no errors.
+/// has no errors. A sandbox refuses that as well, but no program starts where it may read nothing.
 static bool can_fail(const struct seccomp_notif *call) {
     int number = call->data.nr;
     bool is_removal = number == SYS_epoll_ctl && call->data.args[1] == EPOLL_CTL_DEL;
     bool is_replacement = number == SYS_dup3 && call->pid == (uint32_t)getpid();
-    bool is_counter = (number == SYS_read || number == SYS_write) && is_eventfd((int)call->data.args[0]);
-    return !is_removal && !is_replacement && !is_counter && !is_elsewhere(call->pid);
+    bool is_refusal = refuses_removals && (fault.error == EPERM || fault.error == ENOSYS);
+    bool is_counter = (number == SYS_read || number == SYS_write) && is_of_kernel((int)call->data.args[0], !is_refusal);
+    bool makes_descriptor =
+        number != SYS_fcntl || call->data.args[1] == F_DUPFD || call->data.args[1] == F_DUPFD_CLOEXEC;
+    if (is_elsewhere(call->pid))
+        return false;
+    if (is_refusal)
+        return !is_counter;
+    return !is_removal && !is_replacement && !is_counter && (makes_descriptor || fault.error != EMFILE);
+}
+
+/// Is the path of a call one that is hidden now? Its process is this one, or has the same memory.
+static bool is_hidden(const struct seccomp_notif *call) {
+    int number = call->data.nr;
+    bool is_at = number == SYS_openat || number == SYS_newfstatat || number == SYS_statx || number == SYS_readlinkat ||
+                 number == SYS_fchmodat;
+    bool is_path = false;
+#ifdef SYS_open
+    is_path = number == SYS_open || number == SYS_stat || number == SYS_lstat || number == SYS_readlink ||
+              number == SYS_chmod || number == SYS_access;
+#endif
+    if (!injector_hidden || !is_on || !fault.condition || !(is_at || is_path) || is_elsewhere(call->pid))
+        return false;
+    char path[256] = "";
+    const struct iovec to = {path, sizeof path - 1},
+                       from = {(void *)(uintptr_t)call->data.args[is_at], sizeof path - 1};
+    if (process_vm_readv((pid_t)call->pid, &to, 1, &from, 1, 0) <= 0)
+        return false;
+    size_t length = strlen(injector_hidden);
+    return strncmp(path, injector_hidden, length) == 0 && (path[length] == 0 || path[length] == '/');
 }
 
 static int kind_of(int number) {
@@ -266,7 +353,11 @@ static void *answer(void *unused) {
         }
         int kind = kind_of(call.data.nr);
         struct seccomp_notif_resp reply = {.id = call.id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
-        if (can_fail(&call) && fails(kind)) {
+        if (is_hidden(&call)) {
+            has_struck = true;
+            reply.flags = 0;
+            reply.error = -ENOENT;
+        } else if (can_fail(&call) && fails(kind)) {
             reply.flags = 0;
             reply.error = -fault.error;
         } else if (call.data.nr == SYS_execve) {

@@ -18,6 +18,20 @@ struct scenario {
     bool spares_allocations; ///< the C library itself does not survive failures of those that it makes here
 };
 
+/// What a process may lack from its beginning, or while failures are on, with some values.
+struct condition {
+    const char *name;
+    const int *values; ///< -1 at the end
+    /// In the process for it, before any scenario and for good. False: that can't be had here. Or NULL.
+    bool (*set_up)(int value);
+    /// Where failures begin, go on and pause. Or NULL.
+    void (*switched)(bool is_on);
+    const char *hidden;      ///< a path that is not there while failures are on; or NULL
+    bool reaches_programs;   ///< programs that are started lack it as well
+    bool ends_when_absorbed; ///< larger values change nothing, once three of them have changed nothing
+    size_t stack;            ///< of a thread of its own for the scenario; 0: none
+};
+
 /// How a program tries its scenarios.
 struct fault_plan {
     const struct scenario *const *groups; ///< Each ends with a scenario without a name.
@@ -30,9 +44,15 @@ struct fault_plan {
     const char *const *announced_ends;
     /// A runtime with threads of its own does not survive a fork: each failure executes the program anew.
     bool executes;
+    int most_of_kind; ///< How many calls of a kind fail, one after the other; 0: 12.
+    /// May the function give the error, where that one was the kernel's (0: a condition)? Or NULL: that is not asked.
+    bool (*is_documented)(const char *function, int error, int refusal);
+    const struct condition *conditions; ///< The last one has no name. Or NULL.
 };
+/// The value of the condition that is tried.
+extern int condition_value;
 
-/// Tries all scenarios whose names contain one of the words, or all. The table goes to standard output. False if something is lost.
+/// Tries all scenarios whose names contain one of the words, or are one after an equals sign, or all. The table goes to standard output. False if something is lost.
 bool fault_plan_try(const struct fault_plan *plan, int word_count, char **words);
 /// The table has only what may not be.
 extern bool fault_table_is_short;
@@ -45,8 +65,10 @@ void pause_faults(void);
 void leave_alone(pid_t pid);
 /// After an allocation that fails all others fail, too.
 void let_memory_run_out(void);
-/// The scenario was told this error, a negative errno value.
+/// The scenario was told this error, a negative errno value; and by whom, a function of ours or the structure whose call-out it was. Of an
+/// expression the first word that begins with runloop_ counts.
 enum outcome told(int error);
+enum outcome told_of(const char *function, int error);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@ static _Atomic int calls;
 #define NEEDS(condition)                                                                                               \
     do {                                                                                                               \
         if (!(condition))                                                                                              \
-            return told(-ENOMEM);                                                                                      \
+            return told_of("runloop_cf", -ENOMEM);                                                                     \
     } while (0)
 
 static void end_object(const void *object) {
@@ -59,7 +59,7 @@ static enum outcome a_timer_and_a_source(void) {
     bool has_run = !has_both || run_until(2);
     CFRunLoopTimerInvalidate(timer);
     CFRunLoopSourceInvalidate(source);
-    return has_both ? outcome_of(has_run, 0) : told(-ENOMEM);
+    return has_both ? outcome_of(has_run, 0) : told_of("runloop_cf", -ENOMEM);
 }
 
 static _Atomic bool has_ended;
@@ -88,13 +88,14 @@ static enum outcome a_socket(void) {
     OBJECT CFRunLoopSourceRef source = CFSocketCreateRunLoopSource(NULL, socket, 0);
     if (!source) {
         CFSocketInvalidate(socket);
-        return told(-ENOMEM);
+        return told_of("runloop_cf", -ENOMEM);
     }
     CFRunLoopAddSource(loop, source, mode());
     bool is_there = CFRunLoopContainsSource(loop, source, mode());
     bool has_run = !is_there || run_until(1);
     CFSocketInvalidate(socket);
-    return is_there ? outcome_of(has_run && !has_ended, has_ended ? -EIO : 0) : told(-ENOMEM);
+    return is_there ? outcome_or(has_run && !has_ended, "runloop_cf", has_ended ? -EIO : 0)
+                    : told_of("runloop_cf", -ENOMEM);
 }
 
 static void ready(CFFileDescriptorRef descriptor, CFOptionFlags types, void *info) {
@@ -114,13 +115,13 @@ static enum outcome a_file_descriptor(void) {
     OBJECT CFRunLoopSourceRef source = CFFileDescriptorCreateRunLoopSource(NULL, descriptor, 0);
     if (!source) {
         CFFileDescriptorInvalidate(descriptor);
-        return told(-ENOMEM);
+        return told_of("runloop_cf", -ENOMEM);
     }
     CFRunLoopAddSource(loop, source, mode());
     bool is_there = CFRunLoopContainsSource(loop, source, mode());
     bool has_run = !is_there || run_until(1);
     CFFileDescriptorInvalidate(descriptor);
-    return is_there ? outcome_of(has_run, 0) : told(-ENOMEM);
+    return is_there ? outcome_of(has_run, 0) : told_of("runloop_cf", -ENOMEM);
 }
 
 const struct scenario cf_scenarios[] = {

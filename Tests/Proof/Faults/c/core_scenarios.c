@@ -33,7 +33,7 @@ static enum outcome timer(void) {
     calls = 0;
     begin_faults();
     GET_LOOP(loop);
-    TRY(add_timer(&timer, MS, 0, 0));
+    TRY_OF("runloop_add_timer", add_timer(&timer, MS, 0, 0));
     RUN_UNTIL(calls == 1);
     return outcome_of(calls == 1 && !runloop_contains_timer(loop, timer, MODE), 0);
 }
@@ -44,8 +44,8 @@ static enum outcome repeating_timers(void) {
     calls = 0;
     begin_faults();
     TRY(runloop_current() ? 0 : -ENOMEM);
-    TRY(add_timer(&first, MS, MS, MS / 2));
-    TRY(add_timer(&second, SECOND, SECOND, 0));
+    TRY_OF("runloop_add_timer", add_timer(&first, MS, MS, MS / 2));
+    TRY_OF("runloop_add_timer", add_timer(&second, SECOND, SECOND, 0));
     TRY(runloop_timer_set_fire_date(second, runloop_now_ns()));
     RUN_UNTIL(calls >= 4);
     return outcome_of(calls >= 4, 0);
@@ -78,7 +78,7 @@ static enum outcome many_signalled_sources(void) {
         if (!error)
             error = runloop_source_signal(sources[i]);
         if (error)
-            outcome = told(error);
+            outcome = told_of("runloop_add_source", error);
     }
     for (int i = 0; i < COUNT && outcome == AS_EXPECTED && calls < COUNT / 2; i++)
         runloop_run_in_mode(MODE, MS, true);
@@ -110,7 +110,7 @@ static enum outcome observers(void) {
     TRY(runloop_observer_create(&config, &second));
     TRY(runloop_add_observer(loop, first, MODE));
     TRY(runloop_add_observer(loop, second, MODE));
-    TRY(add_timer(&timer, MS, 0, 0));
+    TRY_OF("runloop_add_timer", add_timer(&timer, MS, 0, 0));
     RUN_UNTIL(calls == 1);
     return outcome_of(calls == 1 && activities >= 7, 0);
 }
@@ -132,10 +132,10 @@ static enum outcome posts_of_a_thread(void) {
     GET_LOOP(loop);
     TRY(runloop_source_create(&(runloop_source_config){.perform = NULL}, &source));
     TRY(runloop_add_source(loop, source, MODE));
-    TRY(-pthread_create(&thread, NULL, post_100, loop));
+    TRY_OF("pthread_create", -pthread_create(&thread, NULL, post_100, loop));
     pthread_join(thread, &refused);
     RUN_UNTIL(calls == 100 - (int)(uintptr_t)refused);
-    return refused ? told(-ENOMEM) : outcome_of(calls == 100, 0);
+    return refused ? told_of("runloop_post", -ENOMEM) : outcome_of(calls == 100, 0);
 }
 
 static enum outcome tasks_in_modes(void) {
@@ -168,7 +168,7 @@ static enum outcome descriptor(void) {
     calls = 0;
     begin_faults();
     TRY(runloop_current() ? 0 : -ENOMEM);
-    TRY(add_descriptor(&source, ready, false, MODE));
+    TRY_OF("runloop_add_source", add_descriptor(&source, ready, false, MODE));
     RUN_UNTIL(calls == 1);
     TRY(runloop_source_set_events(source, (runloop_readiness)0));
     TRY(runloop_run_in_mode(MODE, MS, true));
@@ -184,14 +184,14 @@ static enum outcome a_woken_source(void) {
     calls = 0;
     begin_faults();
     TRY(runloop_current() ? 0 : -ENOMEM);
-    TRY(add_descriptor(&source, idle, false, MODE));
+    TRY_OF("runloop_add_source", add_descriptor(&source, idle, false, MODE));
     TRY(runloop_source_wake(source));
     int result = -ENOMEM, error = 0;
     while (result == -ENOMEM) {
         result = runloop_run_in_mode(MODE, RUNLOOP_FOREVER, true);
         error = result < 0 ? result : error;
     }
-    return calls == 1 ? outcome_of(!error, error) : LOST;
+    return calls == 1 ? outcome_or(!error, "runloop_run_in_mode", error) : LOST;
 }
 
 static enum outcome descriptors_in_modes(void) {
@@ -207,12 +207,12 @@ static enum outcome descriptors_in_modes(void) {
     for (int i = 0; i < COUNT && outcome == AS_EXPECTED; i++) {
         int error = runloop_current() ? add_descriptor(&sources[i], descriptors[i], true, modes[i % 3]) : -ENOMEM;
         if (error)
-            outcome = told(error);
+            outcome = told_of("runloop_add_source", error);
     }
     for (int i = 0; i < 3 * COUNT && outcome == AS_EXPECTED && calls < COUNT; i++) {
         int result = runloop_run_in_mode(modes[i % 3], 5 * MS, true);
         if (result < 0)
-            outcome = told(result);
+            outcome = told_of("runloop_run_in_mode", result);
     }
     if (outcome == AS_EXPECTED)
         outcome = outcome_of(calls == COUNT, 0);
@@ -229,7 +229,7 @@ static enum outcome deadline(void) {
     calls = 0;
     begin_faults();
     TRY(runloop_current() ? 0 : -ENOMEM);
-    TRY(add_descriptor(&source, idle, false, MODE));
+    TRY_OF("runloop_add_source", add_descriptor(&source, idle, false, MODE));
     TRY(runloop_source_set_deadline(source, runloop_now_ns() + MS));
     RUN_UNTIL(calls >= 1);
     return outcome_of(calls >= 1, 0);
@@ -250,9 +250,9 @@ static enum outcome loop_of_a_thread(void) {
     int error = 0;
     calls = 0;
     begin_faults();
-    TRY(-pthread_create(&thread, NULL, run_own_loop, &error));
+    TRY_OF("pthread_create", -pthread_create(&thread, NULL, run_own_loop, &error));
     pthread_join(thread, NULL);
-    return outcome_of(calls == 1 && !error, error);
+    return outcome_or(calls == 1 && !error, "runloop_current", error);
 }
 
 static void run_nested(void *info) {
@@ -266,7 +266,7 @@ static enum outcome nested_run(void) {
     begin_faults();
     GET_LOOP(loop);
     TRY(runloop_perform(loop, MODE, run_nested, (void *)&calls, NULL));
-    TRY(add_timer(&timer, MS, 0, 0));
+    TRY_OF("runloop_add_timer", add_timer(&timer, MS, 0, 0));
     RUN_UNTIL(calls >= 2);
     // More, if an earlier try left its task behind.
     return outcome_of(calls >= 2, 0);
@@ -280,8 +280,8 @@ static enum outcome a_pass(void) {
     calls = 0;
     begin_faults();
     TRY(runloop_current() ? 0 : -ENOMEM);
-    TRY(add_descriptor(&first, one, true, MODE));
-    TRY(add_descriptor(&second, two, true, MODE));
+    TRY_OF("runloop_add_source", add_descriptor(&first, one, true, MODE));
+    TRY_OF("runloop_add_source", add_descriptor(&second, two, true, MODE));
     for (int i = 0; i < 3 && calls < 2; i++)
         TRY(runloop_run_pass(MODE, SECOND));
     return outcome_of(calls == 2, 0);
@@ -295,7 +295,7 @@ static enum outcome hosted_run(void) {
     GET_LOOP(loop);
     TRY(runloop_source_create(&(runloop_source_config){.perform = NULL}, &source));
     TRY(runloop_add_source(loop, source, MODE));
-    TRY(add_timer(&timer, MS, 0, 0));
+    TRY_OF("runloop_add_timer", add_timer(&timer, MS, 0, 0));
     TRY(runloop_hosted_begin(MODE));
     int error = runloop_hosted_descriptor();
     struct pollfd polled = {.fd = error, .events = POLLIN};
@@ -313,7 +313,7 @@ static enum outcome hosted_run(void) {
             break;
     }
     int ended = runloop_hosted_end();
-    return outcome_of(calls == 2, error < 0 ? error : ended);
+    return outcome_or(calls == 2, "runloop_hosted_iterate", error < 0 ? error : ended);
 }
 
 static int prepare(runloop_foreign_source *source, struct pollfd *descriptors, int capacity, int64_t *deadline_ns,
@@ -353,7 +353,7 @@ static enum outcome guest(void) {
     }
     runloop_foreign_source_invalidate(source);
     runloop_foreign_source_release(source);
-    return outcome_of(calls == 1, error);
+    return outcome_or(calls == 1, "runloop_add_foreign_source", error);
 }
 
 const struct scenario core_scenarios[] = {

@@ -201,11 +201,11 @@ enum outcome everything(void) {
     retained = released = accepted = ended = scheduled = cancelled = error = 0;
     is_wrong = false;
     begin_faults();
-    TRY(-pthread_create(&thread, NULL, use_all, NULL));
+    TRY_OF("pthread_create", -pthread_create(&thread, NULL, use_all, NULL));
     pthread_join(thread, NULL);
     bool is_balanced = retained == released && accepted == ended && scheduled == cancelled;
     bool has_worked = error || (scheduled > 0 && retained > 30 && accepted > 10);
-    return is_wrong || !is_balanced || !has_worked ? LOST : outcome_of(!error, error);
+    return is_wrong || !is_balanced || !has_worked ? LOST : outcome_or(!error, "runloop_current", error);
 }
 
 enum outcome everything_until_memory_runs_out(void) {

@@ -24,14 +24,14 @@ enum { MS = 1000000 };
 #define SECOND INT64_C(1000000000)
 
 extern const struct scenario core_scenarios[], linux_scenarios[], file_scenarios[], stream_scenarios[],
-    message_scenarios[], diagnostic_scenarios[], cf_scenarios[];
+    message_scenarios[], diagnostic_scenarios[], cf_scenarios[], denied_scenarios[];
 
 /// What the scenario does itself in between does not fail.
 #define OWN(...) (pause_faults(), __VA_ARGS__, begin_faults())
 
 /// The call that failed has told this error.
-static inline enum outcome told_by_call(int error) {
-    return injector_fits(error) ? told(error) : LOST;
+static inline enum outcome told_by_call(const char *call, int error) {
+    return injector_fits(error) ? told_of(call, error) : LOST;
 }
 
 //===-- words of scenarios -------------------------------------------------------------------------------------------===//
@@ -39,11 +39,13 @@ static inline enum outcome told_by_call(int error) {
 #define MODE "faults"
 
 /// A call that answers a negative errno value, or else succeeded.
-#define TRY(call)                                                                                                      \
+#define TRY(call) TRY_OF(#call, call)
+/// The same of an expression that does not name the function.
+#define TRY_OF(function, call)                                                                                         \
     do {                                                                                                               \
         long try_result = (long)(call);                                                                                \
         if (try_result < 0)                                                                                            \
-            return told_by_call((int)try_result);                                                                      \
+            return told_by_call(function, (int)try_result);                                                            \
     } while (0)
 
 /// Runs the mode until the condition holds, for three seconds at most. A run may give an error.
@@ -53,15 +55,18 @@ static inline enum outcome told_by_call(int error) {
         while (!(condition) && runloop_now_ns() < run_end) {                                                           \
             int run_result = runloop_run_in_mode(MODE, 20 * MS, true);                                                 \
             if (run_result < 0)                                                                                        \
-                return told(run_result);                                                                               \
+                return told_of("runloop_run_in_mode", run_result);                                                     \
             if (run_result == RUNLOOP_RESULT_FINISHED)                                                                 \
                 usleep(1000);                                                                                          \
         }                                                                                                              \
     } while (0)
 
-/// As expected, or told late, or lost.
+/// As expected, or told late by a call-out of the structure, or lost.
+static inline enum outcome outcome_or(bool is_as_expected, const char *structure, int error) {
+    return is_as_expected ? AS_EXPECTED : error ? told_of(structure, error) : LOST;
+}
 static inline enum outcome outcome_of(bool is_as_expected, int error) {
-    return is_as_expected ? AS_EXPECTED : error ? told(error) : LOST;
+    return outcome_or(is_as_expected, "", error);
 }
 
 static inline void end_source(runloop_source **source) {
@@ -90,7 +95,7 @@ static inline void end_descriptor(int *descriptor) {
 #define GET_LOOP(loop)                                                                                                 \
     runloop *loop = runloop_current();                                                                                 \
     if (!loop)                                                                                                         \
-    return told(-ENOMEM)
+    return told_of("runloop_current", -ENOMEM)
 
 static inline void count_call(void *count) {
     ++*(_Atomic int *)count;

@@ -14,10 +14,10 @@ static void count_signal(runloop_signal *signal, const runloop_signal_arrival *a
 }
 
 /// The action is that of before.
-static enum outcome told_without_handler(int error, int number) {
+static enum outcome told_without_handler(const char *call, int error, int number) {
     struct sigaction action;
     OWN(MUST(sigaction(number, NULL, &action) == 0));
-    return action.sa_handler == SIG_DFL ? told_by_call(error) : LOST;
+    return action.sa_handler == SIG_DFL ? told_by_call(call, error) : LOST;
 }
 
 static enum outcome a_signal(void) {
@@ -27,7 +27,7 @@ static enum outcome a_signal(void) {
     GET_LOOP(loop);
     int error = runloop_signal_create(&(runloop_signal_config){.number = SIGUSR1, .receive = count_signal}, &source);
     if (error)
-        return told_without_handler(error, SIGUSR1);
+        return told_without_handler("runloop_signal_create", error, SIGUSR1);
     TRY(runloop_add_source(loop, source, MODE));
     OWN(raise(SIGUSR1));
     RUN_UNTIL(calls == 1);
@@ -79,18 +79,21 @@ static enum outcome a_child(void) {
     calls = 0;
     begin_faults();
     runloop_child_config config = {.pid = child, .reaps = true, .exited = note_exit};
+    const char *call = "runloop_child_create";
     int error = runloop_current() ? runloop_child_create(&config, &source) : -ENOMEM;
-    if (!error)
+    if (!error) {
         error = runloop_add_source(runloop_current(), source, MODE);
+        call = "runloop_add_source";
+    }
     close(end);
     end = -1;
     if (error) {
         OWN(end_source(&source), source = NULL, waitpid(child, NULL, 0));
-        return told_by_call(error);
+        return told_by_call(call, error);
     }
     RUN_UNTIL(calls == 1);
     // Without an exit status the end itself is what was told: as a failure to ask for it is.
-    return last_exit.end == RUNLOOP_CHILD_UNKNOWN && calls == 1 ? told(-ECHILD)
+    return last_exit.end == RUNLOOP_CHILD_UNKNOWN && calls == 1 ? told_of("runloop_child_exit", -ECHILD)
                                                                 : outcome_of(calls == 1 && last_exit.status == 3, 0);
 }
 
@@ -111,17 +114,22 @@ static enum outcome run_child(const char *script, bool is_ended, int status) {
     begin_faults();
     GET_LOOP(loop);
     TRY(runloop_child_start(&config, &source));
+    const char *call = "runloop_add_source";
     int error = runloop_add_source(loop, source, MODE);
-    if (!error && is_ended)
+    if (!error && is_ended) {
         error = runloop_child_end_by(source, steps, 1, true);
+        call = "runloop_child_end_by";
+    }
     if (error) {
         OWN(kill(-runloop_child_get_pid(source), SIGKILL));
-        return told(error);
+        return told_of(call, error);
     }
     RUN_UNTIL(calls == 1);
-    return last_exit.end == RUNLOOP_CHILD_UNKNOWN && calls == 1
-               ? told(-ECHILD)
-               : outcome_of(calls == 1 && last_exit.status == status, 0);
+    if (calls == 1 && last_exit.end == RUNLOOP_CHILD_UNKNOWN)
+        return told_of("runloop_child_exit", -ECHILD);
+    if (calls == 1 && last_exit.status != status && injector_starves_programs())
+        return told_of("program", -ENOEXEC);
+    return outcome_of(calls == 1 && last_exit.status == status, 0);
 }
 
 static enum outcome a_started_child(void) {
@@ -132,18 +140,23 @@ static enum outcome a_child_that_is_ended(void) {
     return run_child("exec sleep 60", true, SIGTERM);
 }
 
-static bool was_all_there;
+static bool was_all_there, was_said_not_to_be;
 
 static void note_command(runloop_command *command, const runloop_command_result *result, void *info) {
     note_exit(command, &result->exit, info);
     was_all_there = result->output.count == 6 && result->output.end == RUNLOOP_COMMAND_COMPLETE;
+    was_said_not_to_be = result->output.end != RUNLOOP_COMMAND_COMPLETE || result->input_left > 0;
 }
 
 static enum outcome outcome_of_command(void) {
     if (last_exit.end == RUNLOOP_CHILD_UNKNOWN)
-        return told(-ECHILD);
+        return told_of("runloop_child_exit", -ECHILD);
+    if (last_exit.status != 3 && injector_starves_programs())
+        return told_of("program", -ENOEXEC);
     // Without memory less is kept, which is said, and a pipe that is not reported is read when the program has ended.
-    return was_all_there ? outcome_of(last_exit.status == 3, 0) : told(-ENOMEM);
+    if (!was_all_there)
+        return was_said_not_to_be ? told_of("end of output", -ENOMEM) : LOST;
+    return outcome_of(last_exit.status == 3, 0);
 }
 
 static enum outcome a_command(void) {
@@ -159,7 +172,7 @@ static enum outcome a_command(void) {
     int error = runloop_add_source(loop, source, MODE);
     if (error) {
         OWN(kill(runloop_command_get_pid(source), SIGKILL));
-        return told(error);
+        return told_of("runloop_add_source", error);
     }
     RUN_UNTIL(calls == 1);
     return outcome_of_command();
@@ -174,6 +187,7 @@ static enum outcome a_command_of_a_thread(void) {
     TRY(runloop_command_run(&config, &result));
     last_exit = result.exit;
     was_all_there = result.output.count == 6 && result.output.end == RUNLOOP_COMMAND_COMPLETE;
+    was_said_not_to_be = result.output.end != RUNLOOP_COMMAND_COMPLETE || result.input_left > 0;
     runloop_command_result_free(&result);
     return outcome_of_command();
 }
@@ -186,7 +200,7 @@ static enum outcome a_shutdown(void) {
     GET_LOOP(loop);
     int error = runloop_shutdown_create(&(runloop_shutdown_config){numbers, 2, SECOND}, &source);
     if (error)
-        return told_without_handler(error, SIGUSR2);
+        return told_without_handler("runloop_shutdown_create", error, SIGUSR2);
     TRY(runloop_shutdown_add_work(source, 1, count_call, (void *)&calls, count_call));
     TRY(runloop_add_source(loop, source, MODE));
     TRY(runloop_run_in_mode(MODE, MS, false));
@@ -250,7 +264,7 @@ static enum outcome watch(runloop_watch_scope scope, const char *name, const cha
     TRY(runloop_run_in_mode(MODE, MS, false));
     OWN(touch(touched));
     RUN_UNTIL(calls > 0 || change_error);
-    return outcome_of(calls > 0, change_error);
+    return outcome_or(calls > 0, "runloop_change", change_error);
 }
 
 static enum outcome a_watched_file(void) {

@@ -37,57 +37,67 @@ static void count_channel_reply(const runloop_reply *reply, int *descriptors, si
 static const runloop_channel_config channel_config = {.receive = receive_packet, .ended = note_channel_end};
 
 /// Two ends in one loop; closes the descriptors.
-static int make_channels(int ends[2], runloop_channel **channels) {
+static int make_channels(int ends[2], runloop_channel **channels, const char **function) {
     runloop *loop = runloop_current();
     int error = loop ? 0 : -ENOMEM;
     for (int i = 0; i < 2; i++) {
-        if (!error)
+        if (!error) {
             error = runloop_channel_create(ends[i], &channel_config, &channels[i]);
+            *function = "runloop_channel_create";
+        }
         if (!channels[i])
             MUST(close(ends[i]) == 0);
-        if (!error)
+        if (!error) {
             error = runloop_add_source(loop, channels[i], MODE);
+            *function = "runloop_add_source";
+        }
     }
     return error;
 }
 
 /// The end that reads is told of what it can't read, and so is the other one.
-static enum outcome with_channels(int (*send)(runloop_channel *channel), int expected) {
+static enum outcome with_channels(int (*send)(runloop_channel *channel, const char **function), int expected) {
     int ends[2];
     MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
     runloop_channel *channels[2] = {NULL, NULL};
     calls = late_error = 0;
     begin_faults();
-    int error = make_channels(ends, channels);
+    const char *function = "runloop_current";
+    int error = make_channels(ends, channels, &function);
     if (!error)
-        error = send(channels[0]);
+        error = send(channels[0], &function);
     int64_t end_ns = runloop_now_ns() + 3 * SECOND;
     while (!error && calls < expected && !late_error && runloop_now_ns() < end_ns) {
         int result = runloop_run_in_mode(MODE, 20 * MS, true);
         error = result < 0 ? result : 0;
+        function = "runloop_run_in_mode";
     }
     end_source(&channels[0]);
     end_source(&channels[1]);
-    return error ? told_by_call(error) : outcome_of(calls == expected, late_error);
+    return error ? told_by_call(function, error) : outcome_or(calls == expected, "runloop_channel_config", late_error);
 }
 
-static int send_three(runloop_channel *channel) {
+static int send_three(runloop_channel *channel, const char **function) {
+    *function = "runloop_channel_send";
     int error = 0;
     for (int i = 0; i < 3 && !error; i++)
         error = runloop_channel_send(channel, "hello", 5, NULL, 0);
     return error;
 }
 
-static int send_much(runloop_channel *channel) {
+static int send_much(runloop_channel *channel, const char **function) {
+    *function = "runloop_channel_send";
     static char much[200000];
     return runloop_channel_send(channel, much, sizeof much, NULL, 0);
 }
 
-static int send_descriptors(runloop_channel *channel) {
+static int send_descriptors(runloop_channel *channel, const char **function) {
+    *function = "runloop_channel_send";
     return runloop_channel_send(channel, "hello", 5, (int[]){0, 1}, 2);
 }
 
-static int request(runloop_channel *channel) {
+static int request(runloop_channel *channel, const char **function) {
+    *function = "runloop_channel_request";
     runloop_channel_request_config config = {.deadline_ns = runloop_now_ns() + 2 * SECOND,
                                              .replied = count_channel_reply};
     uint64_t id;
@@ -116,22 +126,25 @@ static enum outcome a_channel_that_connects(void) {
     begin_faults();
     GET_LOOP(loop);
     DESCRIPTOR listening = runloop_channel_listen(path, 0600, 0);
-    int error = listening < 0 ? listening : runloop_channel_connect(path, &channel_config, &channel);
+    int error = listening < 0 ? 0 : runloop_channel_connect(path, &channel_config, &channel);
     OWN(unlink(path));
-    TRY(error);
+    if (listening < 0)
+        return told_by_call("runloop_channel_listen", listening);
+    if (error)
+        return told_by_call("runloop_channel_connect", error);
     TRY(runloop_add_source(loop, channel, MODE));
     pause_faults();
     DESCRIPTOR other = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
     begin_faults();
     if (other < 0)
-        return outcome_of(false, late_error ? late_error : -ECONNABORTED);
+        return outcome_or(false, "runloop_channel_config", late_error);
     TRY(runloop_channel_send(channel, "hello", 5, NULL, 0));
     TRY(runloop_run_in_mode(MODE, MS, true));
     char bytes[100];
     pause_faults();
     ssize_t count = recv(other, bytes, sizeof bytes, MSG_DONTWAIT);
     begin_faults();
-    return outcome_of(count > 5, late_error);
+    return outcome_or(count > 5, "runloop_channel_config", late_error);
 }
 
 const struct scenario message_scenarios[] = {

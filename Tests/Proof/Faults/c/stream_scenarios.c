@@ -39,7 +39,7 @@ static enum outcome lines(int reading, int writing, int64_t limit_ns) {
     if (error) {
         // It is still the caller's.
         MUST(close(reading) == 0);
-        return told_by_call(error);
+        return told_by_call("runloop_input_create", error);
     }
     TRY(runloop_add_source(config.loop, input, MODE));
     OWN(MUST(writing < 0 || write(writing, "hello\nhello\n", 12) == 12));
@@ -53,7 +53,7 @@ static enum outcome lines(int reading, int writing, int64_t limit_ns) {
         TRY(runloop_input_resume(input));
     }
     RUN_UNTIL(calls >= 100);
-    return outcome_of(calls == (writing < 0 ? 102 : 103) && !late_error, late_error);
+    return outcome_or(calls == (writing < 0 ? 102 : 103) && !late_error, "runloop_input_config", late_error);
 }
 
 static enum outcome lines_of_a_socket(void) {
@@ -109,19 +109,25 @@ static enum outcome an_output(void) {
     TRY(config.loop ? runloop_output_create(&config, &output) : -ENOMEM);
     TRY(runloop_add_source(config.loop, output, MODE));
     ptrdiff_t written = runloop_output_write(output, much, MUCH);
-    TRY(written);
+    TRY_OF("runloop_output_write", written);
     size_t sum = take(far);
     int64_t end_ns = runloop_now_ns() + 3 * SECOND;
     while (runloop_output_get_waiting(output) > 0 && !late_error && runloop_now_ns() < end_ns) {
         TRY(runloop_run_in_mode(MODE, MS, true));
         sum += take(far);
     }
-    return outcome_of((ptrdiff_t)(sum + take(far)) == written && written > 0, late_error);
+    return outcome_or((ptrdiff_t)(sum + take(far)) == written && written > 0, "runloop_output_config", late_error);
 }
 
 //===-- connections --------------------------------------------------------------------------------------------------===//
 
 static _Atomic int accepted, connected = -1;
+static const char *late_structure;
+
+static void tell_late(const char *structure, int error) {
+    late_structure = structure;
+    late_error = error;
+}
 
 static void count_accepted(runloop_listener *listener, int descriptor, void *info) {
     (void)listener, (void)info;
@@ -131,19 +137,20 @@ static void count_accepted(runloop_listener *listener, int descriptor, void *inf
 
 static void note_refused(runloop_listener *listener, int descriptor, void *info) {
     (void)listener, (void)info;
-    late_error = -EMFILE;
+    tell_late("runloop_listener_config", -EMFILE);
     close(descriptor);
 }
 
 static void note_paused(runloop_listener *listener, int error, void *info) {
     (void)listener, (void)info;
-    late_error = error ? error : late_error;
+    if (error)
+        tell_late("runloop_listener_config", error);
 }
 
 static void note_connected(runloop_connect *connect, int descriptor, int error, void *info) {
     (void)connect, (void)info;
     if (error)
-        late_error = error;
+        tell_late("runloop_connect_config", error);
     connected = descriptor;
     calls++;
 }
@@ -151,7 +158,7 @@ static void note_connected(runloop_connect *connect, int descriptor, int error, 
 static enum outcome connect_to(int listening, const runloop_connect_config *config) {
     SOURCE listener = NULL;
     SOURCE connect = NULL;
-    TRY(listening);
+    TRY_OF("runloop_listen_unix", listening);
     runloop_listener_config listens = {.descriptor = listening,
                                        .owns = true,
                                        .removes_path = config->path != NULL,
@@ -163,7 +170,7 @@ static enum outcome connect_to(int listening, const runloop_connect_config *conf
         MUST(close(listening) == 0);
         if (config->path)
             unlink(config->path);
-        return told_by_call(error);
+        return told_by_call("runloop_listener_create", error);
     }
     TRY(runloop_add_source(runloop_current(), listener, MODE));
     runloop_connect_config tries = *config;
@@ -176,18 +183,18 @@ static enum outcome connect_to(int listening, const runloop_connect_config *conf
     RUN_UNTIL(calls == 1 && (accepted == 1 || late_error));
     if (connected >= 0)
         close(connected);
-    return outcome_of(calls == 1 && accepted == 1 && connected >= 0, late_error);
+    return outcome_or(calls == 1 && accepted == 1 && connected >= 0, late_structure, late_error);
 }
 
 static enum outcome connect_by_tcp(const char *host) {
     begin_faults();
     TRY(runloop_current() ? 0 : -ENOMEM);
     int listening = runloop_listen_tcp("127.0.0.1", 0, 0);
-    TRY(listening);
+    TRY_OF("runloop_listen_tcp", listening);
     int port = runloop_socket_get_port(listening, false);
     if (port < 0) {
         close(listening);
-        return told(port);
+        return told_of("runloop_socket_get_port", port);
     }
     return connect_to(listening, &(runloop_connect_config){.host = host, .port = (uint16_t)port});
 }
