@@ -170,7 +170,7 @@ let package = Package(
         ),
         .target(
             name: "RunLoopKitSimulationTesting",
-            dependencies: ["RunLoopKit", "RunLoopKitSimulation"],
+            dependencies: ["RunLoopKit", "RunLoopKitSimulation", "CRunLoopSimulation"],
             path: "Simulation/RunLoopKitSimulationTesting",
             swiftSettings: librarySettings
         ),

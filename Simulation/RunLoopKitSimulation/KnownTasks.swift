@@ -44,6 +44,8 @@ final class KnownTasks: @unchecked Sendable {
         return found.sorted { $0.number < $1.number }.map(\.text)
     }
 
+    var numbers: Set<UInt32> { Set(tasks.keys) }
+
     func forget() {
         for known in tasks.values { known.task.release() }
         tasks = [:]

@@ -58,6 +58,9 @@ struct Candidate {
 
     init() { unsafe word.initialize(to: 0) }
 
+    /// For C.
+    var address: UnsafeMutablePointer<UInt32> { word }
+
     func free() { unsafe word.deallocate() }
     func wait() { unsafe runloop_simulation_await_turn(word) }
     func give() { unsafe runloop_simulation_give_turn(word) }

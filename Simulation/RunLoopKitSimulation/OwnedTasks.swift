@@ -14,6 +14,8 @@ struct OwnedTasks {
 /// Whose task it is, for all simulations of the process.
 final class Owners: Sendable {
     private let simulations = Guarded<[UInt32: RunLoop.Simulation]>([:])
+    /// Tasks of runs that ended before them, and had something which was lent for that time: they must never go on.
+    private let ended = Guarded<Set<UInt32>>([])
     private let count = Atomic(0)
 
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
@@ -29,6 +31,17 @@ final class Owners: Sendable {
         }
         count.subtract(tasks.count, ordering: .relaxed)
     }
+
+    func keepFromGoingOn(_ tasks: Set<UInt32>) {
+        let added = ended.withLock { ended in
+            let before = ended.count
+            ended.formUnion(tasks)
+            return ended.count - before
+        }
+        count.add(added, ordering: .relaxed)
+    }
+
+    func mayGoOn(_ task: UInt32) -> Bool { isEmpty || !ended.withLock { $0.contains(task) } }
 
     func owner(of task: UInt32) -> RunLoop.Simulation? { simulations.withLock { $0[task] } }
 }

@@ -35,6 +35,8 @@ extension RunLoop {
         private let threads = Guarded<[LoopThread]>([])
         private let notes = Guarded<[String]>([])
         private let descriptors = Guarded<[CInt]>([])
+        /// What the body has come to.
+        private let outcome = Guarded<Result<Void, any Swift.Error>?>(nil)
         /// The directions of its links, whose sources refer to them.
         package let relays = Guarded<[any AnyObject & Sendable]>([])
         private let start: Int64
@@ -48,8 +50,8 @@ extension RunLoop {
             unsafe simulation.map { unsafe Unmanaged<RunLoop.Simulation>.fromOpaque($0).takeUnretainedValue() }
         }
 
-        /// On a new thread.
-        init(_ choices: Choices, patience: Int32, tellsStory: Bool) {
+        /// On a new thread, whose place the `heir` takes if it can't go on.
+        init(_ choices: Choices, named name: String, patience: Int32, tellsStory: Bool, heir: Turn) {
             loop = .current
             core = unsafe runloop_current()
             start = 1_000_000_000_000
@@ -57,6 +59,8 @@ extension RunLoop {
             schedule.patience = patience
             if tellsStory { schedule.story = Story(startingAt: start) }
             join("main")
+            schedule.expectTraps(heir: heir)
+            unsafe runloop_simulation_begin_run(schedule.world, name)
             runloop_simulation_exit()
             tasks.serveMainActor()
         }
@@ -147,8 +151,7 @@ extension RunLoop {
         func run(
             _ body: @escaping @Sendable (Simulation) async throws -> Void, by starter: Starter
         ) -> Result<Void, any Swift.Error> {
-            let outcome = Guarded<Result<Void, any Swift.Error>?>(nil)
-            let perform: @Sendable () async -> Void = { [schedule] in
+            let perform: @Sendable () async -> Void = { [schedule, outcome] in
                 let result: Result<Void, any Swift.Error>
                 do {
                     result = .success(try await body(self))
@@ -172,23 +175,48 @@ extension RunLoop {
             let keepAlive = try? KeepAlive(on: loop)
             while !schedule.isOver { loop.run(mode: .default) }
             keepAlive?.invalidate()
-            let outsiders = owned.withLock { $0.outsiders }
-            let result: Result<Void, any Swift.Error> =
-                if !outsiders.isEmpty {
-                    .failure(Escape(functions: outsiders, lines: lines))
-                } else if let result = outcome.withLock({ $0 }) {
-                    result
-                } else if schedule.goesRound {
-                    .failure(Livelock(steps: schedule.steps, functions: tasks.busiest, lines: lines))
-                } else {
-                    .failure(
-                        Standstill(
-                            waiters: waiters, tasks: schedule.contending + tasks.known.waiting(schedule, since: start),
-                            loops: descriptions,
-                            lines: lines))
-                }
+            return conclude()
+        }
+
+        /// The thread of the first member stays where it is, and the calling one takes its place: for the end of the run.
+        func inherit() -> Result<Void, any Swift.Error> {
+            let address = unsafe Unmanaged.passUnretained(self).toOpaque()
+            unsafe runloop_simulation_join(schedule.world, address, 0)
+            _ = runloop_simulation_enter()
+            schedule.noteTrap()
+            runloop_simulation_exit()
+            return conclude()
+        }
+
+        /// Ends the run. What is under way elsewhere may come to a trap then.
+        private func conclude() -> Result<Void, any Swift.Error> {
+            let result = result
             end()
-            return result
+            unsafe runloop_simulation_end_run(schedule.world)
+            return schedule.trap.map { .failure($0) } ?? result
+        }
+
+        private var result: Result<Void, any Swift.Error> {
+            let outsiders = owned.withLock { $0.outsiders }
+            return
+                if let trap = schedule.trap
+            {
+                .failure(trap)
+            } else if let leak = schedule.leak {
+                .failure(leak.waited(by: tasks.known.waiting(schedule, since: start)))
+            } else if !outsiders.isEmpty {
+                .failure(Escape(functions: outsiders, lines: lines))
+            } else if let result = outcome.withLock({ $0 }) {
+                result
+            } else if schedule.goesRound {
+                .failure(Livelock(steps: schedule.steps, functions: tasks.busiest, lines: lines))
+            } else {
+                .failure(
+                    Standstill(
+                        waiters: waiters, tasks: schedule.contending + tasks.known.waiting(schedule, since: start),
+                        loops: descriptions,
+                        lines: lines))
+            }
         }
 
         /// A task is to go on, on a thread of the simulation: is it the simulation's? Not if it is older.
@@ -222,6 +250,7 @@ extension RunLoop {
         }
 
         private func end() {
+            if outcome.withLock({ $0 }) == nil { owners.keepFromGoingOn(tasks.known.numbers) }
             tasks.end()
             let threads = threads.withLock { $0 }
             for thread in threads { thread.place.loop.stop(remembered: true) }

@@ -28,6 +28,9 @@ struct Outcome: Sendable {
                 && unmet.what.filter { !$0.isNumber } == other.what.filter { !$0.isNumber }
         case (let stands as RunLoop.Simulation.Standstill, let other as RunLoop.Simulation.Standstill):
             return stands.waiters == other.waiters && stands.places == other.places
+        case (let trap as RunLoop.Simulation.Trap, let other as RunLoop.Simulation.Trap): return trap.isLike(other)
+        case (let leak as RunLoop.Simulation.LeakedContinuation, let other as RunLoop.Simulation.LeakedContinuation):
+            return leak.function == other.function
         case (is RunLoop.Simulation.Livelock, _), (is RunLoop.Simulation.Escape, _): return true
         default: return "\(error)" == "\(otherError)"
         }
@@ -51,26 +54,53 @@ package struct Runs: Sendable {
     }
 
     func once(_ decisions: Decisions, tellsStory: Bool = false) -> Outcome {
-        let outcome = Guarded<Outcome?>(nil)
+        let under = Guarded<UnderWay?>(nil)
+        let result = Guarded<Result<Void, any Error>?>(nil)
         let starter = Starter()
         let begin = ContinuousClock.now
-        PosixThread.start("simulation") {
+        let end = Turn()
+        defer { end.free() }
+        let thread = PosixThread.start("simulation") {
             let choices = Choices(decisions)
             // A thread outside that resumes a task is awaited where it is to be found out, not in each of many repetitions.
             let patience: Int32 = if case .journal = decisions { 0 } else if ownsTasks { 3000 } else { 0 }
-            let simulation = RunLoop.Simulation(choices, patience: patience, tellsStory: tellsStory)
+            let simulation = RunLoop.Simulation(
+                choices, named: name(of: decisions), patience: patience, tellsStory: tellsStory || Story.isPrinted,
+                heir: end)
             _ = simulation.beginWait(for: "the end of the body", file, line)
-            let result = simulation.run(body, by: starter)
-            var error: (any Error)?
-            if case .failure(let thrown) = result { error = thrown }
-            let run = Outcome(
-                error: error, made: choices.made, lines: simulation.lines,
-                story: simulation.schedule.story?.lines ?? [],
-                duration: .now - begin)
-            outcome.withLock { $0 = run }
-        }.join()
-        guard let run = outcome.withLock({ $0 }) else { preconditionFailure("A simulation has no outcome.") }
-        return run
+            under.withLock { $0 = UnderWay(simulation: simulation, choices: choices) }
+            let ended = simulation.run(body, by: starter)
+            result.withLock { $0 = ended }
+            end.give()
+        }
+        end.wait()
+        guard let run = under.withLock({ $0 }) else { preconditionFailure("A simulation has no run.") }
+        var error: (any Error)?
+        if let ended = result.withLock({ $0 }) {
+            thread.join()
+            if case .failure(let thrown) = ended { error = thrown }
+        } else {
+            // It stays where it is.
+            thread.detach()
+            if case .failure(let thrown) = run.simulation.inherit() { error = thrown }
+        }
+        return Outcome(
+            error: error, made: run.choices.made, lines: run.simulation.lines,
+            story: run.simulation.schedule.story?.lines ?? [], duration: .now - begin)
+    }
+
+    /// Used by one thread after another.
+    private struct UnderWay: @unchecked Sendable {
+        let simulation: RunLoop.Simulation
+        let choices: Choices
+    }
+
+    private func name(of decisions: Decisions) -> String {
+        switch decisions {
+        case .seed(let seed): "seed \(seed) of the body at \(file):\(line) (RUNLOOP_SIMULATION_SEED=\(seed) repeats it)"
+        case .journal: "a repetition of the body at \(file):\(line)"
+        case .search: "an order of the body at \(file):\(line)"
+        }
     }
 
     /// What is to be said of a run that failed. What is called repeatable has been repeated.
@@ -87,14 +117,18 @@ package struct Runs: Sendable {
         return RunLoop.Simulation.Failure(last.error ?? error, last, seed: seed, report, isRepeatable: true)
     }
 
+    /// Of a search for the shortest run: how many threads may stay where they are for it.
+    private static let mostThreadsLeft = 100
+
     /// Takes back choices, many at a time and then fewer, as long as the body fails in the same way.
     private func shortened(_ failed: Outcome) -> Outcome {
         var best = failed
         var attemptsLeft = 300
+        var threadsLeft = Self.mostThreadsLeft
         var size = max(1, best.trimmed.count / 2)
-        while attemptsLeft > 0 {
+        while attemptsLeft > 0 && threadsLeft > 0 {
             var begin = 0
-            while begin < best.trimmed.count && attemptsLeft > 0 {
+            while begin < best.trimmed.count && attemptsLeft > 0 && threadsLeft > 0 {
                 var journal = best.trimmed
                 let range = begin..<min(begin + size, journal.count)
                 begin += size
@@ -102,6 +136,8 @@ package struct Runs: Sendable {
                 journal.replaceSubrange(range, with: repeatElement(0, count: range.count))
                 attemptsLeft -= 1
                 let outcome = once(.journal(journal))
+                // The thread of a loop has descriptors.
+                if let trap = outcome.error as? RunLoop.Simulation.Trap { threadsLeft -= trap.isOnLoop ? 3 : 1 }
                 if outcome.failsLike(best) { best = outcome }
             }
             if size == 1 { break }

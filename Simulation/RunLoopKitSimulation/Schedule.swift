@@ -21,6 +21,11 @@ internal import RunLoopKitTasks
     private(set) var standsStill = false
     /// Nobody but the first loop has a turn any more.
     private(set) var isOver = false
+    /// What would have ended the process.
+    var trap: RunLoop.Simulation.Trap?
+    var leak: RunLoop.Simulation.LeakedContinuation?
+    /// Members whose threads stay where they are.
+    private var parked: Set<Int> = []
     /// So many steps, of tasks and of time, are a program that goes round.
     var mostSteps = 1_000_000
     private(set) var steps = 0
@@ -136,6 +141,16 @@ internal import RunLoopKitTasks
         if !countStep() { isOver = true }
     }
 
+    /// Its thread stays where it is. The first one's has an heir.
+    func park(_ member: Int) {
+        members[member].job = nil
+        if member != 0 {
+            members[member].status = .gone
+            parked.insert(member)
+        }
+        isOver = true
+    }
+
     /// Nobody but the first loop has a turn from now on, on whose thread `finish` follows.
     func end() {
         isOver = true
@@ -157,7 +172,7 @@ internal import RunLoopKitTasks
         }
         for member in members where member.isIdle && !member.isNew { member.turn.give() }
         runloop_simulation_exit()
-        return Set(members.indices.filter { !members[$0].isUnderWay })
+        return Set(members.indices.filter { !members[$0].isUnderWay }).subtracting(parked)
     }
 
     //===-- turns ----------------------------------------------------------------------------------------------------===//
@@ -270,6 +285,7 @@ internal import RunLoopKitTasks
         } else {
             give(to: next)
             turn.wait()
+            if member == 0 { noteTrap() }
         }
     }
 

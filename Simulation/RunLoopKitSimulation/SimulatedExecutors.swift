@@ -19,7 +19,7 @@ private final class SimulationTaskExecutor: TaskExecutor, SchedulingExecutor {
         let job = UnownedJob(job)
         if let simulation = RunLoop.Simulation.owner(of: job) {
             simulation.tasks.add(.init(job, on: .ofTasks))
-        } else {
+        } else if owners.mayGoOn(TaskWords(job).number) {
             former.tasks.enqueue(ExecutorJob(job))
         }
     }
@@ -58,7 +58,7 @@ private final class SimulationMainExecutor: MainExecutor {
         let job = UnownedJob(job)
         if let simulation = RunLoop.Simulation.owner(of: job) {
             simulation.tasks.add(.init(job, on: .main))
-        } else {
+        } else if owners.mayGoOn(TaskWords(job).number) {
             former.main.enqueue(ExecutorJob(job))
         }
     }

@@ -3,6 +3,7 @@ internal import CRunLoopCore
 internal import CRunLoopOverlay
 internal import CRunLoopSimulation
 internal import RunLoopKit
+internal import RunLoopKitCLibrary
 internal import RunLoopKitTasks
 
 /// What happens in a run, step by step, of the shortest run that fails, since it takes longer than the run.
@@ -16,6 +17,8 @@ final class Story {
         case resumed(UInt32, CodePlace?)
         case sent(runloop__sent, what: UInt?, to: String)
         case noted(String)
+        case trapped(RunLoop.Simulation.Trap)
+        case leaked(RunLoop.Simulation.LeakedContinuation)
         /// On the way between two ends.
         case link(String)
     }
@@ -25,6 +28,14 @@ final class Story {
 
     init(startingAt start: Int64) {
         self.start = start
+    }
+
+    /// Does the environment ask for each line as it happens? For runs that end the process.
+    static let isPrinted = unsafe getenv("RUNLOOP_SIMULATION_STORY") != nil
+
+    private func append(_ line: String) {
+        lines.append(line)
+        if Self.isPrinted { _ = unsafe "\(line)\n".withCString { unsafe write(STDERR_FILENO, $0, strlen($0)) } }
     }
 
     func add(_ event: Event, by who: String, at now: Int64, number: (UInt32) -> Int) {
@@ -44,13 +55,15 @@ final class Story {
             case RUNLOOP__SENT_STOP: add(time, who, "stops loop \(loop)", caller)
             default: add(time, who, "wakes loop \(loop)", caller)
             }
-        case .link(let text): lines.append("\(time) a link \(text)")
+        case .link(let text): append("\(time) a link \(text)")
         case .noted(let text): add(time, who, "notes: \(text)", nil)
+        case .trapped(let trap): add(time, who, trap.happened, nil)
+        case .leaked(let leak): add(time, who, leak.happened, nil)
         }
     }
 
     private func add(_ time: Duration, _ who: String, _ what: String, _ place: CodePlace?) {
-        lines.append("\(time) \(who) \(what)\(place.map { ", at \($0.line)" } ?? "")")
+        append("\(time) \(who) \(what)\(place.map { ", at \($0.line)" } ?? "")")
     }
 }
 #endif

@@ -22,30 +22,24 @@ public struct SimulationTrait: TestTrait, SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         try await withoutActuallyEscaping(function) { function in
-            let underWay = Guarded(0)
+            let lent = LentFunction(function)
+            let references = lent.references
+            defer { lent.takeBack(but: references) }
             let body: @Sendable (RunLoop.Simulation) async throws -> Void = { _ in
-                underWay.withLock { $0 += 1 }
-                defer { underWay.withLock { $0 -= 1 } }
                 let findings = Findings()
                 try await findings.throwFirst {
                     let handling = IssueHandlingTrait.compactMapIssues { issue in
                         // An issue that is recorded where there is no test goes to all tests under way, and to the run, which reports it.
                         Test.current == test ? findings.take(issue) : nil
                     }
-                    try await handling.provideScope(for: test, testCase: testCase, performing: function)
+                    try await handling.provideScope(for: test, testCase: testCase, performing: lent.function)
                 }
             }
             let place = test.sourceLocation
             let simulated = RunLoopKitSimulation.Runs(of: body, place.fileID, UInt(place.line))
-            do {
-                switch runs {
-                case .seeds(let count, let first): _ = try await simulate(seeds: count, from: first, of: simulated)
-                case .journal(let journal): try await replay(journal, of: simulated)
-                }
-            } catch {
-                if underWay.withLock({ $0 }) == 0 { throw error }
-                // A run that nobody will end has the function, which is the test's only until this returns.
-                fatalError("A simulated test never ends, so no other one can follow.\n\(error)")
+            switch runs {
+            case .seeds(let count, let first): _ = try await simulate(seeds: count, from: first, of: simulated)
+            case .journal(let journal): try await replay(journal, of: simulated)
             }
         }
     }
@@ -60,9 +54,8 @@ extension Trait where Self == SimulationTrait {
     ///         #expect(ContinuousClock.now - start >= .seconds(3600))
     ///     }
     ///
-    /// It fails if it throws, if an expectation does not hold, or if it waits for something that never comes, which ends the process of the
-    /// tests, since Swift Testing has no test that does not return. The report of the failure is
-    /// that of `simulate`: the seed, the shortest journal, and what happens, step by step. The simulation is `RunLoop.Simulation.current`. An
+    /// It fails if it throws, if an expectation does not hold, if it traps, or if it waits for something that never comes. Other tests follow in
+    /// each case. The report of the failure is that of `simulate`: the seed, the shortest journal, and what happens, step by step. The simulation is `RunLoop.Simulation.current`. An
     /// expectation in a detached task belongs to no test, as anywhere, and so ends no search.
     ///
     /// The environment decides, if it has RUNLOOP_SIMULATION_SEED or RUNLOOP_SIMULATION_SEEDS, as for `simulate`. Each case of a test with arguments

@@ -108,6 +108,9 @@ package struct CodePlace: Hashable, CustomStringConvertible {
         return line.isEmpty ? shortened(name) : "\(shortened(name)), \(line)"
     }
 
+    /// The function, without types and modules.
+    package var function: String { shortened(innermost.1) }
+
     /// The innermost function of the program's own.
     package var description: String { innermost.1 }
 

@@ -13,7 +13,12 @@
 #define RUNLOOP_SIMULATION_SENDABLE
 #endif
 
-enum { RUNLOOP_SIMULATION_THREADS = 64 };
+enum {
+    RUNLOOP_SIMULATION_THREADS = 64,
+    RUNLOOP_SIMULATION_CALLS = 64,
+    RUNLOOP_SIMULATION_MESSAGE = 1024,
+    RUNLOOP_SIMULATION_NAME = 256,
+};
 
 /// What the kernel may do to a simulation.
 enum runloop_simulation_fault {
@@ -25,6 +30,17 @@ enum runloop_simulation_fault {
     RUNLOOP_SIMULATION_NO_SPACE = 32,      ///< ENOSPC of writes to files
     RUNLOOP_SIMULATION_NO_CHILD = 64,      ///< ECHILD of waitid, when a child has ended
     RUNLOOP_SIMULATION_SMALL = 128,        ///< Unix streams have the smallest buffers that there are
+};
+
+/// What would have ended the process on a thread of a simulation, and stays there.
+struct runloop_simulated_trap {
+    int32_t member;          ///< of that thread
+    int32_t signal;          ///< 0: exit(3) or one of its kind was called
+    int32_t status;          ///< of that
+    const char *signal_name; ///< or the function's
+    void *task;              ///< of the Swift runtime's, NULL outside of tasks
+    int32_t count;           ///< of the calls
+    void *calls[RUNLOOP_SIMULATION_CALLS];
 };
 
 /// What the threads of a simulation share. Read and written by the one whose turn it is.
@@ -47,7 +63,25 @@ struct runloop_simulated_world {
     uint64_t (*RUNLOOP_SIMULATION_SENDABLE first_random)(void *simulation);
     /// The calling thread wants a lock that another one has, which `is_ours`, or may be: others go on first. False if none can.
     bool (*RUNLOOP_SIMULATION_SENDABLE contend)(void *simulation, bool is_ours);
+    /// The Swift runtime says that a continuation was dropped. False if that is of no interest.
+    bool (*RUNLOOP_SIMULATION_SENDABLE leak)(void *simulation, const char *text);
+    uint32_t *main_turn; ///< the first member's; NULL: a trap ends the process
+    uint32_t *heir_turn; ///< that of the thread which goes on if the first member's thread can't
+    bool has_trap;       ///< the turn was given because of it
+    struct runloop_simulated_trap trap;
+    bool has_message; ///< of the Swift runtime's, which nobody has printed yet
+    char message[RUNLOOP_SIMULATION_MESSAGE];
+    char name[RUNLOOP_SIMULATION_NAME]; ///< of the run, for a process that ends
 };
+
+/// A run of a simulation begins or ends, of which a process that ends meanwhile says the name.
+void runloop_simulation_begin_run(struct runloop_simulated_world *world, const char *name);
+void runloop_simulation_end_run(struct runloop_simulated_world *world);
+
+/// What the Swift runtime has said last, or NULL.
+const char *runloop_simulation_trap_message(const struct runloop_simulated_world *world);
+/// The calls that led to the trap, the innermost first; NULL after the last.
+void *runloop_simulation_trap_call(const struct runloop_simulated_world *world, int32_t index);
 
 /// The world's clocks show what the machine's do, at this instant.
 void runloop_simulation_set_clocks(struct runloop_simulated_world *world);
@@ -80,6 +114,13 @@ void runloop_simulation_give_turn(uint32_t *turn);
 
 /// The calls that led here, the innermost first: where they return to. How many; 0 where libc does not say.
 int32_t runloop_simulation_calls(void **calls, int32_t count);
+
+/// The jumps on a condition that lead to a trap's instruction. How many, at most so many.
+int32_t runloop_simulation_find_jumps(const void *trap, void **jumps, int32_t most);
+
+/// How many references there are to an object of Swift's, and the end of those beyond `count`. NULL has one.
+intptr_t runloop_simulation_count_references(void *object);
+void runloop_simulation_drop_references(void *object, intptr_t count);
 
 /// SplitMix64: any state is as good as any other.
 uint64_t runloop_simulation_next_random(uint64_t *state);

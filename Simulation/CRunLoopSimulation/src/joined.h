@@ -20,6 +20,7 @@ struct joined {
     struct runloop_simulated_thread *place;
     int32_t member;
     bool decides; ///< who is next, so that what it calls is real
+    void *stack;  ///< for the handler of traps; NULL: the thread has another one, or none
 };
 extern __thread struct joined runloop_simulation__joined;
 
@@ -42,11 +43,22 @@ void *runloop_simulation__find(_Atomic(void *) *found, const char *name);
         (__typeof__(&function))runloop_simulation__find(&found, #function);                                            \
     })
 
+enum { RUNLOOP__FUTEX_WAIT = 128, RUNLOOP__FUTEX_WAKE = 129 }; ///< of this process alone
+
 typedef long system_call_function(long number, ...);
 system_call_function *real_system_call(void);
 
 /// faults.c: a thread that takes part makes a system call. False if it is none that is changed.
 bool runloop_simulation__faulty_call(long number, const long arguments[6], long *result);
+/// traps.c: the calling thread begins or ceases to take part.
+void runloop_simulation__watch_traps(struct joined *joined);
+void runloop_simulation__forget_traps(struct joined *joined);
+/// Does the thread stay where it is for good, after a trap?
+bool runloop_simulation__is_parked(int32_t thread);
+/// Where the library or the program is loaded that has the address, and the symbol before that. NULL if nothing is.
+void *runloop_simulation__base_of(const void *address, const char **symbol);
+/// To standard error, also in a signal handler.
+void runloop_simulation__print(const char *text);
 /// locks.c: a thread that takes part calls futex(2).
 long runloop_simulation__futex(const long arguments[6]);
 

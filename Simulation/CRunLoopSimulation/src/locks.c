@@ -23,7 +23,8 @@ static enum holder kind_of(int32_t thread) {
         if (__atomic_load_n(&place->number, __ATOMIC_SEQ_CST) == thread)
             return __atomic_load_n(&place->is_waiting, __ATOMIC_SEQ_CST) ? WAITING : RUNNING;
     }
-    return OUTSIDE;
+    // That of another run, which has ended there: nobody gives it any more.
+    return runloop_simulation__is_parked(thread) ? WAITING : OUTSIDE;
 }
 
 /// Others go on first. False if none can.

@@ -39,13 +39,19 @@ void runloop_simulation_join(struct runloop_simulated_world *world, void *simula
     struct joined *joined = &runloop_simulation__joined;
     if (joined->place)
         __atomic_store_n(&joined->place->number, 0, __ATOMIC_SEQ_CST);
-    *joined = (struct joined){
-        .world = world, .simulation = simulation, .member = member, .place = take_place(simulation ? world : NULL)};
+    runloop_simulation__forget_traps(joined);
+    *joined = (struct joined){.place = take_place(simulation ? world : NULL)};
+    if (simulation)
+        runloop_simulation__watch_traps(joined);
+    joined->world = world;
+    joined->simulation = simulation;
+    joined->member = member;
 }
 
 /// A child has the machine's time: nobody there lets the world's pass.
 static void leave_in_child(void) {
-    runloop_simulation__joined = (struct joined){.world = NULL};
+    void *stack = runloop_simulation__joined.stack; // which the kernel still has
+    runloop_simulation__joined = (struct joined){.stack = stack};
 }
 
 __attribute__((constructor)) static void follow_forks(void) {
@@ -73,8 +79,6 @@ void runloop_simulation_exit(void) {
 
 //===-- turns --------------------------------------------------------------------------------------------------------===//
 
-enum { FUTEX_WAIT_PRIVATELY = 128, FUTEX_WAKE_PRIVATELY = 129 };
-
 static void note_waiting(bool is_waiting) {
     struct runloop_simulated_thread *place = runloop_simulation__joined.place;
     if (place)
@@ -84,13 +88,13 @@ static void note_waiting(bool is_waiting) {
 void runloop_simulation_await_turn(uint32_t *turn) {
     note_waiting(true);
     while (!__atomic_exchange_n(turn, 0, __ATOMIC_ACQUIRE))
-        real_system_call()(SYS_futex, turn, FUTEX_WAIT_PRIVATELY, 0, NULL, NULL, 0);
+        real_system_call()(SYS_futex, turn, RUNLOOP__FUTEX_WAIT, 0, NULL, NULL, 0);
     note_waiting(false);
 }
 
 void runloop_simulation_give_turn(uint32_t *turn) {
     __atomic_store_n(turn, 1, __ATOMIC_RELEASE);
-    real_system_call()(SYS_futex, turn, FUTEX_WAKE_PRIVATELY, 1, NULL, NULL, 0);
+    real_system_call()(SYS_futex, turn, RUNLOOP__FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 int32_t runloop_simulation_calls(void **calls, int32_t count) {

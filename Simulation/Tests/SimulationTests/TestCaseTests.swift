@@ -42,4 +42,15 @@ final class TestCaseTests: SimulationTestCase {
             }
         }
     }
+
+    // A trap fails its run, and the process and other runs go on.
+    func testTrap() async throws {
+        do {
+            try await simulate(seeds: 3) { _ in _ = [1][Int.random(in: 1...1)] }
+            XCTFail("It comes to a trap.")
+        } catch let failure as RunLoop.Simulation.Failure {
+            XCTAssert(failure.error is RunLoop.Simulation.Trap && failure.isRepeatable, "\(failure)")
+        }
+        try await simulate(seeds: 3) { _ in try await Task.sleep(for: .seconds(1)) }
+    }
 }

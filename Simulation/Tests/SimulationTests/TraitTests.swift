@@ -86,10 +86,18 @@ private let isAlone = getenv("RUNLOOP_ALONE") != nil
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
     }
 
-    @Test("A test that waits for what never comes ends the process, which says so, and where the test is")
+    @Test("Comes to a trap, in a process of its own", .enabled(if: isAlone), .simulated(seeds: 20), arguments: [1, 2])
+    @MainActor func traps(number: Int) async throws {
+        let numbers = [number]
+        try await Task.sleep(for: .seconds(1))
+        _ = numbers[number]
+    }
+
+    @Test("A test that waits for what never comes, or traps, fails with its place, and the others go on")
     func standstill() throws {
         let run = "env RUNLOOP_ALONE=1 SWIFT_BACKTRACE=enable=no timeout 600 /proc/$PPID/exe"
-        let stream = try #require(popen("exec 2>&1; \(run) --testing-library swift-testing --filter neverEnds", "r"))
+        let filters = "--filter neverEnds --filter traps --filter everySeed"
+        let stream = try #require(popen("exec 2>&1; \(run) --testing-library swift-testing \(filters)", "r"))
         var (output, line) = ("", [CChar](repeating: 0, count: 1024))
         while fgets(&line, CInt(line.count), stream) != nil {
             output += String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -98,6 +106,9 @@ private let isAlone = getenv("RUNLOOP_ALONE") != nil
         #expect(output.contains("Nothing can happen any more"), "\(output)")
         let place = output.split(separator: "\n").first { $0.contains("the end of the body") }
         #expect(place?.contains("SimulationTests/TraitTests.swift:") == true, "\(output)")
+        let traps = output.split(separator: "\n").filter { $0.contains("Fatal error: Index out of range") }
+        #expect(traps.count { $0.contains("TraitTests.traps") } >= 2, "\(output)")
+        #expect(output.contains("with 3 issues") && output.firstMatch(of: /each seed" passed/) != nil, "\(output)")
     }
 
     @Test("So does what a test requires, and an error it throws")

@@ -182,6 +182,19 @@ import Testing
         #expect(replayed.contains("It is repeated by \(replay).\n"))
     }
 
+    @Test("A process that can't go on says under which seed, and that seed alone prints its story as it happens")
+    func brokenHeap() async throws {
+        let found = try await runProgram("simulation-program", "heap 2>&1")
+        let seed = try #require(
+            found.output.firstMatch(of: /the process ends by SIGABRT during seed (\d+) of the body at .*Ends.swift:/),
+            "\(found)")
+        let again = try await runProgram(
+            "simulation-program", "heap 2>&1",
+            environment: "RUNLOOP_SIMULATION_STORY=1 RUNLOOP_SIMULATION_SEED=\(seed.1)")
+        #expect(again.output.hasPrefix("0.0 seconds task 1 runs "), "\(again)")
+        #expect(again.output.contains("0.0 seconds task 1 notes: the heap is whole\n"), "\(again)")
+    }
+
     @Test("A sleep that is cancelled in a simulation keeps neither memory nor time")
     func cancelledSleeps() async throws {
         #expect(try await runProgram("simulation-program", "sleeps") == Ending(status: 0, output: "sleeps: done\n"))

@@ -14,6 +14,7 @@ import RunLoopKitSimulation
             let journal = argument.split { !$0.isNumber }.compactMap { Int($0) }
             do { try await replay(journal, overdraw) } catch { print(error) }
         case "sleeps": try await cancelledSleeps()
+        case "heap": try await breakHeap()
         case "speed": try await printSpeed()
         default: preconditionFailure("There is no such case.")
         }

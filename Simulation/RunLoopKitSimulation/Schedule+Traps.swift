@@ -1,0 +1,45 @@
+#if os(Linux)
+internal import CRunLoopSimulation
+internal import RunLoopKit
+internal import RunLoopKitTasks
+
+// Threads of a run that have come to what would end the process.
+extension Schedule {
+    /// When there is a first member. If its own thread can't go on, the `heir` does.
+    func expectTraps(heir: Turn) {
+        unsafe world.pointee.heir_turn = unsafe heir.address
+        unsafe world.pointee.main_turn = unsafe members[0].turn.address
+        unsafe world.pointee.leak = { simulation, text in
+            guard let text = unsafe text, let simulation = unsafe RunLoop.Simulation.at(simulation) else {
+                return false
+            }
+            return unsafe simulation.schedule.noteLeak(String(cString: text))
+        }
+    }
+
+    /// On the first member's thread or on its heir's, which has got the turn: perhaps since the thread that had it stays where it is.
+    func noteTrap() {
+        if unsafe !world.pointee.has_trap { return }
+        let (member, task) = unsafe (Int(world.pointee.trap.member), world.pointee.trap.task)
+        let number = unsafe task.map { unsafe TaskWords(unsafeBitCast($0, to: UnownedJob.self)).number } ?? 0
+        let who = number == 0 ? name(of: members[member]) : "task \(self.number(of: number))"
+        let found = unsafe RunLoop.Simulation.Trap(world, in: who, isOnLoop: !members[member].isProcessor)
+        unsafe (world.pointee.has_trap, world.pointee.has_message) = (false, false)
+        tell(.trapped(found), by: who)
+        if trap == nil { trap = found }
+        park(member)
+    }
+
+    /// A continuation that nobody can resume any more. False after the end, when nobody would.
+    private func noteLeak(_ text: String) -> Bool {
+        guard runloop_simulation_enter() else { return false }
+        defer { runloop_simulation_exit() }
+        if isOver { return false }
+        let found = RunLoop.Simulation.LeakedContinuation(text)
+        tell(.leaked(found), by: currentName)
+        leak = found
+        end()
+        return true
+    }
+}
+#endif
