@@ -1,5 +1,6 @@
 #if os(Linux)
 internal import CRunLoopSimulation
+internal import RunLoopKitTasks
 
 /// Who takes turns in a simulation: a loop on its thread, or a processor, which runs the jobs of tasks.
 struct Member {
@@ -8,8 +9,8 @@ struct Member {
         case ready
         /// A loop has nothing to do before this instant.
         case waiting(until: Int64)
-        /// It wants a lock that another one has, which `isOurs`, or may be: then nobody has gone on since but those who want locks, too.
-        case contending(since: Int, isOurs: Bool)
+        /// In the middle of something, for which it waits.
+        case blocked(Wait)
         /// A processor without a job.
         case idle
         case gone
@@ -36,11 +37,34 @@ struct Member {
     var isProcessor: Bool { descriptor < 0 }
     var isGone: Bool { if case .gone = status { true } else { false } }
     var isIdle: Bool { if case .idle = status { true } else { false } }
-    var isContending: Bool { if case .contending = status { true } else { false } }
+    /// What it waits for in the middle of something.
+    var wait: Wait? { if case .blocked(let wait) = status { wait } else { nil } }
     /// After the end of the simulation, it has yet to come to its own.
     var isUnderWay: Bool { isProcessor ? job != nil : !isGone }
-    /// When a loop goes on at the latest.
-    var end: Int64 { if case .waiting(let end) = status { end } else { .max } }
+    /// When it goes on at the latest.
+    var end: Int64 {
+        switch status {
+        case .waiting(let end): end
+        case .blocked(let wait): wait.end
+        default: .max
+        }
+    }
+}
+
+/// What a thread waits for in the middle of something. What that is there as long.
+@safe struct Wait: CustomStringConvertible {
+    @safe private let wait: runloop_simulated_wait
+    private let calls = Calls()
+
+    init(_ wait: runloop_simulated_wait) { self.wait = unsafe wait }
+
+    /// Can it go on, whatever the time is?
+    var isReady: Bool { unsafe wait.is_ready?(wait.object) == true }
+    var end: Int64 { wait.until_ns }
+    /// In words, and where.
+    var description: String {
+        unsafe "\(String(cString: wait.what))\(calls.place.map { " in \($0.full)" } ?? "")"
+    }
 }
 
 /// Who may go on next.

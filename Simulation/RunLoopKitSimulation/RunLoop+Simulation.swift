@@ -213,7 +213,7 @@ extension RunLoop {
             } else {
                 .failure(
                     Standstill(
-                        waiters: waiters, tasks: schedule.contending + tasks.known.waiting(schedule, since: start),
+                        waiters: waiters, tasks: schedule.blocked + tasks.known.waiting(schedule, since: start),
                         loops: descriptions,
                         lines: lines))
             }

@@ -24,11 +24,11 @@ extension Schedule {
         return job.job == nil ? "a call that blocks" : "an actor"
     }
 
-    /// Those that want locks which others have.
-    var contending: [String] {
-        members.filter(\.isContending).map { member in
-            let place = member.job?.place.map { ", after \($0.full)" } ?? ""
-            return "\(name(of: member)) waits for a lock\(place)".capitalizedFirst
+    /// Those that wait in the middle of something, for a lock for instance.
+    var blocked: [String] {
+        members.compactMap { member in
+            guard let wait = member.wait else { return nil }
+            return "\(name(of: member)) waits for \(wait)".capitalizedFirst
         }
     }
 

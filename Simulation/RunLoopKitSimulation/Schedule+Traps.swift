@@ -21,8 +21,13 @@ extension Schedule {
     func noteTrap() {
         if unsafe !world.pointee.has_trap { return }
         let (member, task) = unsafe (Int(world.pointee.trap.member), world.pointee.trap.task)
+        let isTrap = unsafe world.pointee.trap.signal >= 0
         let number = unsafe task.map { unsafe TaskWords(unsafeBitCast($0, to: UnownedJob.self)).number } ?? 0
         let who = number == 0 ? name(of: members[member]) : "task \(self.number(of: number))"
+        guard isTrap else {
+            unsafe world.pointee.has_trap = false
+            return end()
+        }
         let found = unsafe RunLoop.Simulation.Trap(world, in: who, isOnLoop: !members[member].isProcessor)
         unsafe (world.pointee.has_trap, world.pointee.has_message) = (false, false)
         tell(.trapped(found), by: who)

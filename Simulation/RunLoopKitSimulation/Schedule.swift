@@ -41,10 +41,6 @@ internal import RunLoopKitTasks
     private var taskNumbers: [UInt32: Int] = [:]
     /// Who went on last.
     private var last = 0
-    /// How often anybody has come to a place like these who did not wait for a lock.
-    private var progress = 0
-    /// For how long locks were awaited since then, in milliseconds.
-    private var waitsForLocks: Int32 = 0
     /// Who went on last, and how often in a row though others could.
     private var run = (id: 0, count: 0)
 
@@ -59,7 +55,10 @@ internal import RunLoopKitTasks
         // The dice are a choice like the others, so that a journal has them, too.
         unsafe world.pointee.first_random = { unsafe RunLoop.Simulation.at($0)?.schedule.choices.chooseDice() ?? 0 }
         unsafe world.pointee.choose = { unsafe RunLoop.Simulation.at($0)?.schedule.chooseFault(ways: $1) ?? 0 }
-        unsafe world.pointee.contend = { unsafe RunLoop.Simulation.at($0)?.schedule.contend(isOurs: $1) ?? false }
+        unsafe world.pointee.wait = { unsafe RunLoop.Simulation.at($0)?.schedule.block($1) }
+        unsafe world.pointee.sent = { simulation, what in
+            unsafe RunLoop.Simulation.at(simulation)?.schedule.pause(.did(String(cString: what!)))
+        }
         jobs.schedule = self
     }
 
@@ -100,7 +99,6 @@ internal import RunLoopKitTasks
     func leave(_ member: Int) {
         _ = runloop_simulation_enter()
         members[member].status = .gone
-        noteProgress()
         give(to: nextToGoOn(from: member))
         runloop_simulation_exit()
     }
@@ -137,7 +135,6 @@ internal import RunLoopKitTasks
         job.run(jobs.known, at: now)
         _ = runloop_simulation_enter()
         members[member].job = nil
-        noteProgress()
         if !countStep() { isOver = true }
     }
 
@@ -164,7 +161,7 @@ internal import RunLoopKitTasks
         _ = runloop_simulation_enter()
         var (last, rounds) = (Int.max, 0)
         while rounds < members.count + 1 {
-            let underWay = members.indices.dropFirst().filter { members[$0].isUnderWay }
+            let underWay = members.indices.dropFirst().filter { members[$0].isUnderWay && mayGoOn(members[$0]) }
             if underWay.isEmpty { break }
             rounds = underWay.count < last ? 0 : rounds + 1
             last = underWay.count
@@ -184,7 +181,6 @@ internal import RunLoopKitTasks
         let me = Int(runloop_simulation_member())
         if story != nil, let event = event() { tell(event, by: currentName) }
         if isOver { return }
-        noteProgress()
         let candidates = candidates(current: me)
         if candidates.count > 1 { handOver(from: me, to: choose(candidates, .preemption)) }
     }
@@ -213,31 +209,26 @@ internal import RunLoopKitTasks
     func wait(_ member: Int, for duration: Int64) {
         guard runloop_simulation_enter() else { return }
         defer { runloop_simulation_exit() }
-        noteProgress()
         members[member].status = .waiting(until: Nanoseconds.sum(now, duration))
         handOver(from: member, to: nextToGoOn(from: member))
         members[member].status = .ready
     }
 
-    /// The calling thread wants a lock that another one has: `isOurs`, one of the simulation. False if nobody can go on who might give it.
-    private func contend(isOurs: Bool) -> Bool {
-        guard runloop_simulation_enter() else { return false }
+    /// The calling thread has to wait, for what others do or for an instant. Returns when it may look again.
+    private func block(_ wait: UnsafePointer<runloop_simulated_wait>?) {
+        guard let wait = unsafe wait, runloop_simulation_enter() else { return }
         defer { runloop_simulation_exit() }
         let me = Int(runloop_simulation_member())
-        if members[me].isGone { return false }
-        members[me].status = .contending(since: progress, isOurs: isOurs)
-        defer { members[me].status = .ready }
-        if !candidates(current: me).contains(where: { $0.member != me }) {
-            if !isOurs { return false }
-            // What seems to be had by somebody who waits may be free at once.
-            if waitsForLocks < patience {
-                waitsForLocks += 5
-                usleep(5000)
-                return true
-            }
+        // It has no turn to give away.
+        if members[me].isGone {
+            usleep(1000)
+            return
         }
-        handOver(from: me, to: nextToGoOn(from: me))
-        return true
+        members[me].status = unsafe .blocked(Wait(wait.pointee))
+        let next = nextToGoOn(from: me)
+        if isOver && me == 0 && next.member == 0 && !mayGoOn(members[0]) { runloop_simulation_stay() }
+        handOver(from: me, to: next)
+        members[me].status = .ready
     }
 
     /// What becomes of a call of the kernel's: mostly the usual.
@@ -260,11 +251,6 @@ internal import RunLoopKitTasks
         return Candidate(member: 0)
     }
 
-    /// Somebody has gone on who does not wait for a lock, so one may be free now.
-    private func noteProgress() {
-        (progress, waitsForLocks) = (progress + 1, 0)
-    }
-
     private func choose(_ candidates: [Candidate], _ kind: Choices.Kind) -> Candidate {
         var candidates = candidates
         let isTired = run.count >= Self.mostInARow && candidates.contains { $0.id == run.id }
@@ -274,6 +260,9 @@ internal import RunLoopKitTasks
         if candidates.count > 1 { run = (chosen.id, chosen.id == run.id ? run.count + 1 : 0) }
         return chosen
     }
+
+    /// Each has a place among the threads whose locks are known.
+    private static let mostMembers = Int(RUNLOOP_SIMULATION_THREADS) - 4
 
     /// Who goes on so often though others could may be waiting for them.
     private static let mostInARow = 64
@@ -316,12 +305,12 @@ internal import RunLoopKitTasks
     }
 
     /// Who may go on: the current member, those after it, and then the tasks that are ready, if there is a processor for one. After the end
-    /// the first loop, which may want a lock that another one has.
+    /// the first loop, which may have to wait for another one.
     private func candidates(current: Int) -> [Candidate] {
         if isOver {
-            let isLast = current != 0 || !members[0].isContending
-            let others = isLast ? nil : members.indices.dropFirst().first { members[$0].isUnderWay }
-            return [Candidate(member: others ?? 0)]
+            if current != 0 || mayGoOn(members[0]) { return [Candidate(member: 0)] }
+            let other = members.indices.dropFirst().first { members[$0].isUnderWay && mayGoOn(members[$0]) }
+            return other.map { [Candidate(member: $0)] } ?? []
         }
         jobs.wake(until: now)
         var found: [Candidate] = []
@@ -342,26 +331,34 @@ internal import RunLoopKitTasks
         switch member.status {
         case .ready: true
         case .waiting(let end): end <= now || isReadable(member.descriptor)
-        // A thread outside may have given the lock meanwhile.
-        case .contending(let since, let isOurs): progress > since || !isOurs
+        case .blocked(let wait): wait.end <= now || wait.isReady
         case .idle, .gone: false
         }
     }
 
     private func idleProcessor() -> Int? {
         if let idle = members.firstIndex(where: \.isIdle) { return idle }
-        let count = members.count(where: \.isProcessor)
-        if count >= processors { return nil }
+        // One that waits in the middle of something counts for none: who knows how many a machine has?
+        let count = members.count { $0.isProcessor && $0.wait == nil }
+        if count >= processors || members.count >= Self.mostMembers { return nil }
         members.append(Member(processor: count + 1))
         return members.count - 1
     }
 
-    /// Nothing can happen, unless a thread outside does something. Whether one has.
+    /// Nothing can happen, unless a thread outside does something. Whether one has: it has sent something to a loop, or given what is waited for.
     private func awaitOutsiders() -> Bool {
+        let isAnyBlocked = members.contains { $0.wait != nil }
         var waited = members.filter { !$0.isGone && !$0.isProcessor }.map {
             pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0)
         }
-        return unsafe patience > 0 && poll(&waited, nfds_t(waited.count), patience) > 0
+        let step = isAnyBlocked ? min(patience, 5) : patience
+        var left = patience
+        while left > 0 {
+            if unsafe poll(&waited, nfds_t(waited.count), step) > 0 { return true }
+            if isAnyBlocked && members.contains(where: { $0.wait != nil && mayGoOn($0) }) { return true }
+            left -= step
+        }
+        return false
     }
 
     /// Up to the first instant that anybody waits for, or somewhat later. False if there is none.

@@ -15,6 +15,8 @@ final class Story {
         case job(CodePlace?)
         /// A task will go on.
         case resumed(UInt32, CodePlace?)
+        /// What a thread did by a call of libc's: "posts a semaphore".
+        case did(String)
         case sent(runloop__sent, what: UInt?, to: String)
         case noted(String)
         case trapped(RunLoop.Simulation.Trap)
@@ -56,6 +58,7 @@ final class Story {
             default: add(time, who, "wakes loop \(loop)", caller)
             }
         case .link(let text): append("\(time) a link \(text)")
+        case .did(let what): add(time, who, what, CodePlace.ofCaller)
         case .noted(let text): add(time, who, "notes: \(text)", nil)
         case .trapped(let trap): add(time, who, trap.happened, nil)
         case .leaked(let leak): add(time, who, leak.happened, nil)

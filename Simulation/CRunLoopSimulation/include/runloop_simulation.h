@@ -32,10 +32,19 @@ enum runloop_simulation_fault {
     RUNLOOP_SIMULATION_SMALL = 128,        ///< Unix streams have the smallest buffers that there are
 };
 
+/// What a thread of a simulation waits for: until it is ready, or an instant.
+struct runloop_simulated_wait {
+    /// Asked by whichever thread chooses the next one. NULL: only the instant counts.
+    bool (*RUNLOOP_SIMULATION_SENDABLE is_ready)(const void *object);
+    const void *object;
+    int64_t until_ns; ///< of the world's time; INT64_MAX: without a limit
+    const char *what; ///< in words: "a lock"
+};
+
 /// What would have ended the process on a thread of a simulation, and stays there.
 struct runloop_simulated_trap {
     int32_t member;          ///< of that thread
-    int32_t signal;          ///< 0: exit(3) or one of its kind was called
+    int32_t signal;          ///< 0: exit(3) or one of its kind was called; -1: it waits for what never comes
     int32_t status;          ///< of that
     const char *signal_name; ///< or the function's
     void *task;              ///< of the Swift runtime's, NULL outside of tasks
@@ -61,8 +70,10 @@ struct runloop_simulated_world {
     unsigned (*RUNLOOP_SIMULATION_SENDABLE choose)(void *simulation, unsigned ways);
     /// The state of the dice, when they are thrown for the first time.
     uint64_t (*RUNLOOP_SIMULATION_SENDABLE first_random)(void *simulation);
-    /// The calling thread wants a lock that another one has, which `is_ours`, or may be: others go on first. False if none can.
-    bool (*RUNLOOP_SIMULATION_SENDABLE contend)(void *simulation, bool is_ours);
+    /// The calling thread has to wait: others go on until it may look again.
+    void (*RUNLOOP_SIMULATION_SENDABLE wait)(void *simulation, const struct runloop_simulated_wait *wait);
+    /// It has done something upon which others may act before it goes on.
+    void (*RUNLOOP_SIMULATION_SENDABLE sent)(void *simulation, const char *what);
     /// The Swift runtime says that a continuation was dropped. False if that is of no interest.
     bool (*RUNLOOP_SIMULATION_SENDABLE leak)(void *simulation, const char *text);
     uint32_t *main_turn; ///< the first member's; NULL: a trap ends the process
@@ -77,6 +88,9 @@ struct runloop_simulated_world {
 /// A run of a simulation begins or ends, of which a process that ends meanwhile says the name.
 void runloop_simulation_begin_run(struct runloop_simulated_world *world, const char *name);
 void runloop_simulation_end_run(struct runloop_simulated_world *world);
+
+/// The calling thread waits for what never comes, and stays where it is, as after a trap.
+_Noreturn void runloop_simulation_stay(void);
 
 /// What the Swift runtime has said last, or NULL.
 const char *runloop_simulation_trap_message(const struct runloop_simulated_world *world);

@@ -3,6 +3,7 @@
 #define RUNLOOP_SIMULATION_JOINED_H
 
 #include <stdatomic.h>
+#include <time.h>
 
 #include "runloop_simulation.h"
 
@@ -59,6 +60,10 @@ bool runloop_simulation__is_parked(int32_t thread);
 void *runloop_simulation__base_of(const void *address, const char **symbol);
 /// To standard error, also in a signal handler.
 void runloop_simulation__print(const char *text);
+/// locks.c: others go on until the calling thread, which takes part, may look again.
+void runloop_simulation__wait(struct runloop_simulated_wait wait);
+/// What the simulation's time is then.
+int64_t runloop_simulation__instant_ns(clockid_t clock, const struct timespec *date);
 /// locks.c: a thread that takes part calls futex(2).
 long runloop_simulation__futex(const long arguments[6]);
 

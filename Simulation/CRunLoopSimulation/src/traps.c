@@ -127,6 +127,11 @@ __attribute__((noreturn)) static void park(void) {
         real_system_call()(SYS_futex, &never, RUNLOOP__FUTEX_WAIT, 0, NULL, NULL, 0);
 }
 
+void runloop_simulation_stay(void) {
+    runloop_simulation__joined.world->trap.signal = -1;
+    park();
+}
+
 //===-- signals ------------------------------------------------------------------------------------------------------===//
 
 static void *libc_base;

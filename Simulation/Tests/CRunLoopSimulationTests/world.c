@@ -22,12 +22,7 @@ static uint64_t first_random(void *simulation) {
     return 7;
 }
 
-static bool contend(void *simulation, bool is_ours) {
-    (void)simulation, (void)is_ours;
-    return false;
-}
-
-static struct runloop_simulated_world world = {.choose = choose, .first_random = first_random, .contend = contend};
+static struct runloop_simulated_world world = {.choose = choose, .first_random = first_random};
 
 static void join(void) {
     runloop_simulation_set_clocks(&world);
