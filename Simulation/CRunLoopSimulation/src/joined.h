@@ -35,6 +35,11 @@ UNINSTRUMENTED static inline bool is_in_world(void) {
     return runloop_simulation__joined.world && !runloop_simulation__joined.decides;
 }
 
+/// Has the world's time come to that instant?
+static inline bool is_over(int64_t until_ns) {
+    return until_ns <= runloop_simulation__joined.world->now_ns;
+}
+
 /// The function of that name which the program would have without these.
 void *runloop_simulation__find(_Atomic(void *) *found, const char *name);
 /// libc's own.
@@ -49,7 +54,7 @@ enum { RUNLOOP__FUTEX_WAIT = 128, RUNLOOP__FUTEX_WAKE = 129 }; ///< of this proc
 typedef long system_call_function(long number, ...);
 system_call_function *real_system_call(void);
 
-/// faults.c: a thread that takes part makes a system call. False if it is none that is changed.
+/// faults.c: a thread that takes part makes a system call. False if the call is not changed.
 bool runloop_simulation__faulty_call(long number, const long arguments[6], long *result);
 /// traps.c: the calling thread begins or ceases to take part.
 void runloop_simulation__watch_traps(struct joined *joined);
@@ -64,7 +69,9 @@ void runloop_simulation__print(const char *text);
 void runloop_simulation__wait(struct runloop_simulated_wait wait);
 /// What the simulation's time is then.
 int64_t runloop_simulation__instant_ns(clockid_t clock, const struct timespec *date);
-/// locks.c: a thread that takes part calls futex(2).
+/// A thread has the lock that this one wants. False if the lock is to be awaited as ever.
+bool runloop_simulation__let_go_on(int32_t thread, struct runloop_simulated_wait wait);
+/// words.c: a thread that takes part calls futex(2).
 long runloop_simulation__futex(const long arguments[6]);
 
 #endif // RUNLOOP_SIMULATION_JOINED_H

@@ -52,8 +52,7 @@ void runloop_simulation__wait(struct runloop_simulated_wait wait) {
     joined->world->wait(joined->simulation, &wait);
 }
 
-/// A thread has the lock that this one wants. False if the lock is to be awaited as ever.
-static bool let_go_on(int32_t thread, struct runloop_simulated_wait wait) {
+bool runloop_simulation__let_go_on(int32_t thread, struct runloop_simulated_wait wait) {
     const struct timespec moment = {.tv_nsec = 20000};
     const struct runloop_simulated_thread *own = runloop_simulation__joined.place;
     // It is this thread: libc and the kernel say so.
@@ -86,11 +85,6 @@ static bool is_valid(const struct timespec *date) {
     return date->tv_nsec >= 0 && date->tv_nsec < 1000000000;
 }
 
-/// The time has come, and nothing else has.
-static bool is_over(int64_t until_ns) {
-    return until_ns <= runloop_simulation__joined.world->now_ns;
-}
-
 //===-- mutexes of libc ----------------------------------------------------------------------------------------------===//
 
 #if defined(__GLIBC__)
@@ -105,7 +99,8 @@ UNINSTRUMENTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
     if (is_simulated()) {
         int error;
         const struct runloop_simulated_wait wait = {is_mutex_free, mutex, INT64_MAX, "a lock"};
-        while ((error = pthread_mutex_trylock(mutex)) == EBUSY && let_go_on(mutex->__data.__owner, wait))
+        while ((error = pthread_mutex_trylock(mutex)) == EBUSY &&
+               runloop_simulation__let_go_on(mutex->__data.__owner, wait))
             continue;
         if (error != EBUSY)
             return error;
@@ -123,7 +118,7 @@ static int lock_until(pthread_mutex_t *mutex, clockid_t clock, const struct time
             return EINVAL;
         if (is_over(wait.until_ns))
             return ETIMEDOUT;
-        if (!let_go_on(mutex->__data.__owner, wait))
+        if (!runloop_simulation__let_go_on(mutex->__data.__owner, wait))
             return REAL_LOCK(pthread_mutex_lock)(mutex);
     }
     return error;
@@ -349,71 +344,5 @@ int pthread_cond_broadcast(pthread_cond_t *condition) {
     int error = REAL_LOCK(pthread_cond_broadcast)(condition);
     note_signal();
     return error;
-}
-
-//===-- those of Swift, and of everybody who sleeps on a word --------------------------------------------------------===//
-
-static long call(const long arguments[6], long operation) {
-    return real_system_call()(SYS_futex, arguments[0], operation, arguments[2], arguments[3], arguments[4],
-                              arguments[5]);
-}
-
-static bool has_no_owner(const void *object) {
-    return (__atomic_load_n((const uint32_t *)object, __ATOMIC_RELAXED) & FUTEX_TID_MASK) == 0;
-}
-
-/// The kernel would hand the lock on.
-static long lock_handed_on(const long arguments[6], long flags) {
-    const uint32_t *word = (const uint32_t *)arguments[0];
-    const struct runloop_simulated_wait wait = {has_no_owner, word, INT64_MAX, "a lock"};
-    while (let_go_on((int32_t)(__atomic_load_n(word, __ATOMIC_RELAXED) & FUTEX_TID_MASK), wait)) {
-        if (call(arguments, FUTEX_TRYLOCK_PI | flags) == 0)
-            return 0;
-    }
-    return call(arguments, FUTEX_LOCK_PI | flags);
-}
-
-/// A word, and what it has while there is something to wait for.
-struct awaited_word {
-    const uint32_t *word;
-    uint32_t value;
-};
-
-static bool is_other(const void *object) {
-    const struct awaited_word *awaited = object;
-    return __atomic_load_n(awaited->word, __ATOMIC_RELAXED) != awaited->value;
-}
-
-/// Whose word it is it does not say: a thread outside has a moment to change it. Whoever waits looks again afterwards, as the kernel may wake it
-/// for no reason, too.
-static long wait_for_word(const long arguments[6]) {
-    const struct timespec moment = {.tv_nsec = 100000000};
-    const struct awaited_word awaited = {(const uint32_t *)arguments[0], (uint32_t)arguments[2]};
-    const struct timespec *limit = (const struct timespec *)arguments[3];
-    struct runloop_simulated_wait wait = {is_other, &awaited, INT64_MAX, "a word in memory"};
-    if (limit)
-        wait.until_ns =
-            runloop_simulation__joined.world->now_ns + runloop_simulation__instant_ns(CLOCK_MONOTONIC, limit);
-    long result =
-        real_system_call()(SYS_futex, arguments[0], arguments[1], arguments[2], &moment, arguments[4], arguments[5]);
-    if (result == 0 || errno != ETIMEDOUT)
-        return result;
-    while (!is_other(&awaited)) {
-        if (is_over(wait.until_ns)) {
-            errno = ETIMEDOUT;
-            return -1;
-        }
-        runloop_simulation__wait(wait);
-    }
-    return 0;
-}
-
-long runloop_simulation__futex(const long arguments[6]) {
-    long flags = arguments[1] & ~(long)FUTEX_CMD_MASK;
-    switch (arguments[1] & FUTEX_CMD_MASK) {
-    case FUTEX_LOCK_PI: return arguments[3] ? call(arguments, arguments[1]) : lock_handed_on(arguments, flags);
-    case FUTEX_WAIT: return wait_for_word(arguments);
-    default: return call(arguments, arguments[1]);
-    }
 }
 #endif // __linux__
