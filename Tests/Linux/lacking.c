@@ -131,6 +131,23 @@ TEST("no program is started without the session or the signals that it should ha
     expect_refused_start(SYS_rt_sigprocmask, -1, "");
 }
 
+static void handle_instead(int number) {
+    (void)number;
+    _exit(1);
+}
+
+static void end_where_no_action_is_set(void) {
+    signal(SIGTERM, handle_instead);
+    refuse(SYS_rt_sigaction, EPERM);
+    runloop_end_process_by_signal(SIGTERM);
+    _exit(2);
+}
+
+TEST("a process that may not set the default action ends all the same, and calls no handler") {
+    int status = status_of_child(end_where_no_action_is_set);
+    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM);
+}
+
 //===-- file systems -------------------------------------------------------------------------------------------------===//
 
 static void watch_a_tree_with_a_bad_directory(void) {

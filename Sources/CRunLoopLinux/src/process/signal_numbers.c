@@ -30,11 +30,15 @@ static bool ends_process(int32_t number) {
 }
 
 int runloop_end_process_by_signal(int32_t number) {
-    // SIGKILL has no other action, and none can be set.
-    if (!ends_process(number) || (signal(number, SIG_DFL) == SIG_ERR && number != SIGKILL))
+    if (!ends_process(number))
+        return -EINVAL;
+    // SIGKILL has no other action, and none can be set. Where a sandbox refuses to set it, a handler must not be called.
+    bool has_default = signal(number, SIG_DFL) != SIG_ERR || number == SIGKILL;
+    if (!has_default && errno == EINVAL)
         return -EINVAL;
     // Not raise, which in a child that was forked by a bare clone may signal the parent.
-    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
+    if (has_default)
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
     // If it was blocked, here is where it takes effect.
     sigset_t set;
     sigemptyset(&set);

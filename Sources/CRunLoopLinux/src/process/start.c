@@ -74,6 +74,20 @@ struct kept_start {
     _Atomic uint32_t is_done;
 };
 
+/// Until the child has ended, or, where a sandbox refuses the question, has been reaped.
+static void stay_beside(pid_t pid) {
+    const struct timespec pause = {.tv_nsec = 100000000};
+    siginfo_t info;
+    int result;
+    while ((result = (int)syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOWAIT | __WALL, NULL)) < 0 &&
+           errno == EINTR)
+        ;
+    while (result < 0 && errno != ECHILD && kill(pid, 0) == 0) {
+        nanosleep(&pause, NULL);
+        errno = 0;
+    }
+}
+
 /// Lives as long as the child. It does not reap it.
 static void *keep(void *info) {
     struct kept_start *kept = info;
@@ -82,10 +96,8 @@ static void *keep(void *info) {
     // From here on the start may be over.
     atomic_store(&kept->is_done, 1);
     futex_wake(&kept->is_done, 1);
-    siginfo_t info_of_end;
     if (pid > 0 && !has_failed)
-        while (syscall(SYS_waitid, P_PID, pid, &info_of_end, WEXITED | WNOWAIT | __WALL, NULL) < 0 && errno == EINTR)
-            ;
+        stay_beside(pid);
     return NULL;
 }
 
