@@ -36,6 +36,7 @@ TEST("where nothing may be polled, the input of a pipe that may block ends with 
     RUN_UNTIL(MODE, ended_with <= 0);
     EXPECT_EQ(ended_with, -EMFILE);
     EXPECT_EQ(runloop_output_write(output, "text", 4), -EMFILE);
+    restore_descriptors();
     end_source(input), end_source(output);
 }
 

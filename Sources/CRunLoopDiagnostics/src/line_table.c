@@ -149,8 +149,10 @@ static void add_row(struct rows *out, const struct table *table, const struct re
     if (out->count == out->capacity) {
         size_t capacity = out->capacity ? 2 * out->capacity : 1024;
         struct row *rows = realloc(out->rows, capacity * sizeof *rows);
-        if (!rows)
+        if (!rows) {
+            out->has_failed = true;
             return;
+        }
         out->rows = rows;
         out->capacity = capacity;
     }
@@ -203,7 +205,7 @@ static void run_standard(struct rows *out, struct table *table, struct registers
 
 static void run_program(struct rows *out, struct table *table) {
     struct registers at = {.file = 1, .line = 1};
-    while (table->reader.next < table->reader.end) {
+    while (table->reader.next < table->reader.end && !out->has_failed) {
         uint8_t opcode = (uint8_t)read_fixed(&table->reader, 1);
         if (opcode >= table->opcode_base) {
             unsigned adjusted = opcode - table->opcode_base;
@@ -229,11 +231,16 @@ static int compare(const void *left, const void *right) {
 void runloop_line_table_read(const struct sections *sections, struct rows *out) {
     struct table *table = malloc(sizeof *table);
     struct reader all = {.next = sections->lines.begin, .end = sections->lines.begin + sections->lines.size};
-    while (table && all.next < all.end) {
+    while (table && all.next < all.end && !out->has_failed) {
         if (read_head(&all, sections, table))
             run_program(out, table);
     }
     free(table);
+    if (out->has_failed) {
+        // Without the end of a sequence, its last line would reach to the next one.
+        free(out->rows);
+        *out = (struct rows){.has_failed = true};
+    }
     if (out->count > 0)
         qsort(out->rows, out->count, sizeof *out->rows, compare);
 }

@@ -2,6 +2,7 @@
 #ifndef RUNLOOP_LINE_TABLE_H
 #define RUNLOOP_LINE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@ struct row {
 struct rows {
     struct row *rows; ///< from malloc, by address
     size_t count, capacity;
+    bool has_failed; ///< memory ran out
 };
 
 /// A part of an image's file.
@@ -28,7 +30,7 @@ struct sections {
     struct section lines, line_texts, texts;
 };
 
-/// Adds what the sections say. The texts of the rows are in them.
+/// Adds what the sections say, or nothing if memory runs out. The texts of the rows are in them.
 void runloop_line_table_read(const struct sections *sections, struct rows *out);
 
 #endif // RUNLOOP_LINE_TABLE_H

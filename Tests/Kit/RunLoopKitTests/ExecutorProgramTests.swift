@@ -182,7 +182,9 @@ import Testing
         #expect(replayed.contains("It is repeated by \(replay).\n"))
     }
 
-    @Test("A process that can't go on says under which seed, and that seed alone prints its story as it happens")
+    @Test(
+        "A process that can't go on says under which seed, and that seed alone prints its story as it happens",
+        .disabled(if: isUnderThreadSanitizer, "This sanitizer reports a heap that is freed twice, and ends in its own way."))
     func brokenHeap() async throws {
         let found = try await runProgram("simulation-program", "heap 2>&1")
         let seed = try #require(

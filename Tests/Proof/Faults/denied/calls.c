@@ -63,7 +63,9 @@ const struct kind denied_calls[] = {
     {"newfstatat", SYS_newfstatat, {REFUSED, ENOMEM}},
     {"statx", SYS_statx, {REFUSED, ENOMEM}},
     {"readlinkat", SYS_readlinkat, {REFUSED, ENOMEM}},
+    {"process_vm_readv", SYS_process_vm_readv, {REFUSED, ENOMEM}},
 #ifdef SYS_unlink
+    {"readlink", SYS_readlink, {REFUSED, ENOMEM}},
     {"unlink", SYS_unlink, {REFUSED, ENOMEM}},
     {"mkdir", SYS_mkdir, {REFUSED, ENOMEM}},
     {"chmod", SYS_chmod, {REFUSED, ENOMEM}},
