@@ -7,6 +7,7 @@
 #ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -74,17 +75,18 @@ struct kept_start {
     _Atomic uint32_t is_done;
 };
 
-/// Until the child has ended, or, where a sandbox refuses the question, has been reaped.
+/// Until the child has ended. Where one question is refused, the other may be answered.
 static void stay_beside(pid_t pid) {
-    const struct timespec pause = {.tv_nsec = 100000000};
     siginfo_t info;
-    int result;
-    while ((result = (int)syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOWAIT | __WALL, NULL)) < 0 &&
-           errno == EINTR)
-        ;
-    while (result < 0 && errno != ECHILD && kill(pid, 0) == 0) {
-        nanosleep(&pause, NULL);
-        errno = 0;
+    while (syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOWAIT | __WALL, NULL) < 0) {
+        if (errno == EINTR)
+            continue;
+        struct pollfd ended = {.fd = errno == ECHILD ? -1 : pidfd_of(pid), .events = POLLIN};
+        while (ended.fd >= 0 && poll(&ended, 1, -1) < 0 && errno == EINTR)
+            ;
+        if (ended.fd >= 0)
+            close(ended.fd);
+        return;
     }
 }
 
