@@ -1,5 +1,5 @@
-// locks.c — a thread of a simulation that has to wait for a lock, a semaphore or a condition lets others go on, instead of sleeping with the turn
-// in its hand.
+// locks.c — a thread of a simulation that has to wait for a lock, a semaphore or a condition lets others go on, instead of sleeping and
+// keeping the turn.
 //
 // Nobody has to say that a lock was given back: whenever somebody is to be chosen, each thing that is waited for is looked at, so a thread goes on
 // as soon as it could, and stands still only if none of these can come. Whose a lock is, the lock says: a mutex of libc and one that the kernel hands

@@ -184,7 +184,7 @@ import Testing
 
     @Test(
         "A process that can't go on says under which seed, and that seed alone prints its story as it happens",
-        .disabled(if: isUnderThreadSanitizer, "This sanitizer reports a heap that is freed twice, and ends in its own way."))
+        .disabled(if: isUnderThreadSanitizer, "The heap is this sanitizer's own, and does not notice what is freed twice."))
     func brokenHeap() async throws {
         let found = try await runProgram("simulation-program", "heap 2>&1")
         let seed = try #require(
