@@ -225,10 +225,11 @@ TEST("a hang that ends with the process is reported before that") {
     pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
-        // Looked at each half of a second: most likely not between the limit and the end.
         const runloop_watchdog_config config = {.limit_ns = 2 * SECOND};
         if (runloop_watchdog_start(&config) == 0)
             runloop_post(runloop_current(), MODE, end_in_callout, &status, NULL);
+        // It looks each half of a second from now on, so 1.75 s and 2.25 s after the beginning of what takes 2.1 s.
+        usleep(250000);
         keep_mode(MODE);
         poll_mode(MODE);
         _exit(1);
@@ -280,4 +281,26 @@ TEST("a handler may end the process") {
     }
     int status;
     EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+static bool may_sleep = true;
+
+/// In the place of the C library's, by which the end of the process waits for the watchdog's thread.
+int nanosleep(const struct timespec *duration, struct timespec *left) {
+    if (!may_sleep)
+        _exit(99);
+    return (int)syscall(SYS_nanosleep, duration, left);
+}
+
+static void end_with_a_reset_watchdog(void) {
+    // Finds that the parent's thread is not here.
+    runloop_unpublish();
+    may_sleep = false;
+    exit(7);
+}
+
+TEST("a forked child does not wait at its end for the watchdog's thread of its parent") {
+    watch((runloop_watchdog_config){.signal = -1});
+    int status = status_of_child_by(fork, end_with_a_reset_watchdog);
+    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }

@@ -41,6 +41,7 @@ UNCHECKED static void take(void) TAKES(attendant_lock) {
     // A forked child has neither its parent's thread nor anything for it to do.
     attendant.engagements = 0;
     attendant.is_running = attendant.has_publication = false;
+    atomic_store(&attendant.thread, 0);
     attendant.incoming = attendant.watches = NULL;
     attendant.first = NULL;
     attendant.write_reports = NULL;
