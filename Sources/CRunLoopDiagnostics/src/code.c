@@ -181,16 +181,19 @@ static const char *find_name(const struct image *image, uint64_t address) {
     return name ? name : find_name_in(image, SHT_DYNSYM, address);
 }
 
+/// For a symbolizer.
+static char *copy_address(const struct image *image, uint64_t address) {
+    char *text;
+    return asprintf(&text, "%s+0x%llx", image->label, (unsigned long long)address) < 0 ? NULL : text;
+}
+
 char *runloop_copy_code_name(const void *code) {
     uint64_t address;
     const struct image *image = image_of(code, &address);
     if (!image)
         return NULL;
     const char *name = find_name(image, address);
-    if (name)
-        return copy_in_source(name);
-    char *place;
-    return asprintf(&place, "%s+0x%llx", image->label, (unsigned long long)address) < 0 ? NULL : place;
+    return name ? copy_in_source(name) : copy_address(image, address);
 }
 
 //===-- lines --------------------------------------------------------------------------------------------------------===//
@@ -247,15 +250,17 @@ char *code_copy_description(uintptr_t place, bool is_return) {
     const void *code = (const void *)(place - is_return);
     const char *directory, *file;
     uint64_t address;
-    char *name = runloop_copy_code_name(code), *text = NULL;
-    const struct image *image = name ? image_of(code, &address) : NULL;
-    bool is_named = image && find_name(image, address);
-    unsigned line = is_named ? runloop_find_code_line(code, &directory, &file) : 0;
-    if (!is_named)
-        return name;
-    int length = line ? asprintf(&text, "%s at %s:%u", name, end_of(file, 2), line)
-                      : asprintf(&text, "%s in %s", name, end_of(image->label, 1));
-    free(name);
+    const struct image *image = image_of(code, &address);
+    const char *name = image ? find_name(image, address) : NULL;
+    if (!name)
+        return image ? copy_address(image, address) : NULL;
+    unsigned line = runloop_find_code_line(code, &directory, &file);
+    char *function = copy_in_source(name), *text;
+    if (!function)
+        return NULL;
+    int length = line ? asprintf(&text, "%s at %s:%u", function, end_of(file, 2), line)
+                      : asprintf(&text, "%s in %s", function, end_of(image->label, 1));
+    free(function);
     return length < 0 ? NULL : text;
 }
 #endif // __linux__
