@@ -60,12 +60,12 @@ typedef struct runloop_watchdog_config {
     /// called most in its second half. A loop with more to do than it can does not sleep either: choose the limit higher than what a
     /// peak takes, say 100,000, and read from the shares which of the two it is.
     uint32_t spin_limit;
-    /// How the stack of the loop's thread is had. A thread that waits in the kernel is looked at from outside, by what /proc says of it and by
-    /// .eh_frame (x86-64 and AArch64), and goes on to wait. One that runs is sent this signal, whose handler writes the functions down: 0:
-    /// SIGURG, which does nothing to a program that doesn't expect it, unless the program has a handler for it. -1: none, and a thread that
-    /// runs has no stack. Another one is also sent to a thread of which /proc does not say what it does; it then ends a nanosleep or a poll
-    /// early, with EINTR. The first watchdog installs the handler, which stays. A thread that blocks the signal has no stack while it
-    /// runs, nor has any where the C library has no backtrace (musl; on Android).
+    /// The signal that asks a running thread for its stack. A thread that waits in the kernel gets none, and goes on to wait: its stack is read
+    /// from outside, by what /proc says of it and by .eh_frame (x86-64 and AArch64). 0: SIGURG, which does nothing to a program that doesn't
+    /// expect it; none if the program has a handler for SIGURG. -1: none, and a thread that runs has no stack. A signal that is named here is
+    /// also sent where /proc does not say whether the thread waits, and then ends a nanosleep or a poll early, with EINTR. The first
+    /// watchdog installs the handler, which stays. A thread that blocks the signal has no stack while it runs, nor has any where the C
+    /// library has no backtrace (musl; on Android).
     int signal;
     /// true: reports have no stack, no handler is installed and no symbols are read.
     bool omits_stack;
@@ -73,12 +73,12 @@ typedef struct runloop_watchdog_config {
 } runloop_watchdog_config;
 
 /// Watches the calling thread's loop, until runloop_watchdog_stop or the end of the thread. A thread of the process looks at all watched
-/// loops four times per limit, and when the process calls exit; it starts with the first and ends with the last. An iteration then reads the clock some times. A loop that
-/// sleeps, a nested run that iterates and a thread outside of runs don't hang. A forked child has no watchdog. The config is copied. After
-/// an error the context remains the caller's. O(1).
+/// loops four times per limit, and once more when the process calls exit, which waits two seconds for that at most; it starts with the first and
+/// ends with the last. An iteration then reads the clock some times. A loop that sleeps, a nested run that iterates and a thread outside of
+/// runs don't hang. A forked child has no watchdog. The config is copied. After an error the context remains the caller's. O(1).
 /// Errors: -EINVAL: neither limit, a limit out of range, or a signal that can't be caught; -EBUSY: it is watched already, or the program
-/// has a handler for the signal, unless that is 0; -EAGAIN: no thread can be made; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: there is none left for it, or the
-/// thread has no loop yet, and none can be made; -ESHUTDOWN.
+/// has a handler for the signal, unless that is 0; -EAGAIN: no thread can be made; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: none is left, or
+/// the thread has no loop yet, and none can be made; -ESHUTDOWN.
 RUNLOOP_EXPORT int runloop_watchdog_start(const runloop_watchdog_config *config);
 /// No longer watches the calling thread's loop. A report under way may still return after this. Does nothing if it isn't watched. O(1).
 RUNLOOP_EXPORT void runloop_watchdog_stop(void);

@@ -83,7 +83,8 @@ typedef struct runloop_child_start_config {
     /// parent ignores: a program under nohup passes SIGHUP here.
     uint64_t ignored_signals;
     /// Where it is written what an error is about, if that is known: the path of the program or of the directory, "descriptor 5", "limit 7",
-    /// "terminal 5", "process group 12", "session", "signal 9", "signals", "no arguments". Otherwise, and without an error, an empty text. May be NULL.
+    /// "terminal 5", "process group 12", "session", "signal 9", "signals", "no arguments". Otherwise, and without an error, an empty text. May be
+    /// NULL.
     char *failed;
     size_t failed_size;
 } runloop_child_start_config;

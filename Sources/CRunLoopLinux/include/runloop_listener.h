@@ -109,8 +109,8 @@ typedef struct runloop_listener_config {
     /// descriptor that the listener keeps for that, lent to this function for a last word, which must not wait, and closed.
     void (*RUNLOOP_SENDABLE refused)(runloop_listener *listener, int descriptor, void *info);
     /// Descriptors or memory have run out (`error` is -EMFILE, -ENFILE, -ENOBUFS or -ENOMEM), or a sandbox refuses to accept (-EPERM, many times
-    /// in a row): reported once, and then 0 when a connection was accepted again. Meanwhile connections are refused, or wait while the listener tries again ten times a second. Any other error is
-    /// the socket's, and final: it was shut down, for instance. May be NULL.
+    /// in a row): reported once, and then 0 when a connection was accepted again. Meanwhile connections are refused, or wait while the listener
+    /// tries again ten times a second. Any other error is the socket's, and final: it was shut down, for instance. May be NULL.
     void (*RUNLOOP_SENDABLE paused)(runloop_listener *listener, int error, void *info);
     /// After each removal from a mode, as of any source; at the end of its loop, too. May be NULL.
     void (*RUNLOOP_SENDABLE cancel)(runloop_listener *listener, runloop *loop, const char *mode, void *info);

@@ -85,7 +85,7 @@ extension RunLoop {
             }
         }
 
-        // What `line` does between its waits are calls, since the frame of an asynchronous function has room for all that is written out in it,
+        // What `line` does between its waits are calls, since the frame of an asynchronous function reserves space for all that is written out in it,
         // and each connection that waits for a line keeps one.
 
         /// What is there is the beginning of a line, or there are more lines after those of a turn.
