@@ -190,7 +190,10 @@ extension RunLoop {
 
         /// Ends the run. What is under way elsewhere may come to a trap then.
         private func conclude() -> Result<Void, any Swift.Error> {
+            // Which places a failure names is no part of the program.
+            _ = runloop_simulation_enter()
             let result = result
+            runloop_simulation_exit()
             end()
             unsafe runloop_simulation_end_run(schedule.world)
             return schedule.trap.map { .failure($0) } ?? result

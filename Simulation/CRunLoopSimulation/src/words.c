@@ -69,6 +69,8 @@ long runloop_simulation__futex(const long arguments[6]) {
     switch (arguments[1] & FUTEX_CMD_MASK) {
     case FUTEX_LOCK_PI: return arguments[3] ? call(arguments, arguments[1]) : lock_handed_on(arguments, flags);
     case FUTEX_WAIT: return wait_for_word(arguments);
+    // FUTEX_WAIT_BITSET is the run loops' own, for a lock that no thread keeps while it gives its turn away: perhaps a thread outside has it, and
+    // reads a large table. That is no standstill.
     default: return call(arguments, arguments[1]);
     }
 }

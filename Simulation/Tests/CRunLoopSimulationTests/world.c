@@ -7,6 +7,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
+#include "runloop_lock.h"
 #include "runloop_simulation.h"
 #include "test.h"
 
@@ -131,4 +132,45 @@ TEST("a child of a simulated thread has the machine's time") {
     REQUIRE(child > 0);
     EXPECT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
+}
+
+//===-- waits for a word ---------------------------------------------------------------------------------------------===//
+
+static struct process_lock lock;
+static _Atomic uint32_t word = 1;
+static int waits;
+
+static void note_wait(void *simulation, const struct runloop_simulated_wait *wait) {
+    (void)simulation;
+    waits++;
+    EXPECT(!wait->is_ready(wait->object));
+    atomic_store(&word, 2);
+}
+
+/// Twice as long as a thread outside has to change a word that a program waits for.
+static void *keep_lock(void *is_held) {
+    process_lock(&lock);
+    atomic_store((_Atomic bool *)is_held, true);
+    while (!(atomic_load(&lock.word) & LOCK_IS_AWAITED))
+        sched_yield();
+    usleep(200000);
+    process_unlock(&lock);
+    return NULL;
+}
+
+TEST("a thread of a world that waits for a word lets others go on, but for a lock of the library it waits as ever") {
+    _Atomic bool is_held = false;
+    pthread_t thread;
+    world.wait = note_wait;
+    REQUIRE(pthread_create(&thread, NULL, keep_lock, &is_held) == 0);
+    while (!atomic_load(&is_held))
+        sched_yield();
+    join();
+    process_lock(&lock);
+    process_unlock(&lock);
+    EXPECT_EQ(waits, 0);
+    EXPECT_EQ(syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATELY - 1, 1, NULL, NULL, 0), 0);
+    EXPECT_EQ(waits, 1);
+    runloop_simulation_join(NULL, NULL, 0);
+    pthread_join(thread, NULL);
 }

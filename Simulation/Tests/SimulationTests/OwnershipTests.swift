@@ -327,10 +327,12 @@ private func waitForThread() async {
     await withUnsafeContinuation { (waiter: UnsafeContinuation<Void, Never>) in
         do {
             let thread = try RunLoop.Thread()
-            // Later than the task waits: one that is resumed before that just goes on.
-            thread.loop.perform(after: .milliseconds(300)) {
-                waiter.resume()
-                thread.stop()
+            // Later than the task waits: one that is resumed before that just goes on. By the thread's own clock, which is the machine's.
+            thread.loop.perform {
+                thread.loop.perform(after: .milliseconds(300)) {
+                    waiter.resume()
+                    thread.stop()
+                }
             }
         } catch {
             waiter.resume()

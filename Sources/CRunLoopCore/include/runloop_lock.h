@@ -80,19 +80,20 @@ static inline int start_thread(void *(*body)(void *), void *info) {
 #define SYS_futex SYS_futex_time64
 #endif
 
-// The kernel's numbers; not every libc comes with the header that names them.
-enum { FUTEX_WAIT_PRIVATELY = 128, FUTEX_WAKE_PRIVATELY = 129 };
+// The kernel's numbers; not every libc comes with the header that names them. A wait for any of the bits is the plain one: whoever replaces
+// syscall(2), as a simulation does, sees by it that this is a library's own wait, which ends soon whatever the program does.
+enum { FUTEX_WAKE_PRIVATELY = 129, FUTEX_WAIT_BITSET_PRIVATELY = 137 };
 
 /// errno stays as it is: the interrupted code's, in a signal handler.
 static inline void futex(_Atomic uint32_t *word, int operation, uint32_t value) {
     int saved = errno;
-    syscall(SYS_futex, (uint32_t *)word, operation, value, (void *)0, (void *)0, 0);
+    syscall(SYS_futex, (uint32_t *)word, operation, value, (void *)0, (void *)0, UINT32_MAX);
     errno = saved;
 }
 
 /// Returns when the word is not `value`, when somebody wakes, or for no reason.
 static inline void futex_wait(_Atomic uint32_t *word, uint32_t value) {
-    futex(word, FUTEX_WAIT_PRIVATELY, value);
+    futex(word, FUTEX_WAIT_BITSET_PRIVATELY, value);
 }
 
 static inline void futex_wake(_Atomic uint32_t *word, int threads) {
