@@ -170,6 +170,8 @@ import RunLoopKitTesting
 }
 
 @MainActor func keepTheLoopAfterACall(for duration: Duration) async throws {
+    // The call may be over before it is waited for: then nothing resumes the task, and main would still be what the runtime runs itself.
+    await Task.yield()
     let (thread, loop) = (try RunLoop.Thread(name: "other"), RunLoop.main)
     await thread.performAndWait { precondition(!loop.isCurrent) }
     let end = ContinuousClock.now + duration
