@@ -102,7 +102,7 @@ static int notes_during(void (*work)(void *)) {
     ssize_t length = read(ends[0], text, sizeof text - 1);
     int count = 0;
     text[length > 0 ? length : 0] = 0;
-    for (const char *note = text; (note = strstr(note, "main dispatch queue or the main actor has ")); note++)
+    for (const char *note = text; (note = strstr(note, "runloop: ")); note++)
         count++;
     return count;
 }
@@ -131,6 +131,14 @@ static void poll_over_work(void *unused) {
     struct pollfd note = {.fd = note_reader, .events = POLLIN};
     for (int64_t end = runloop_now_ns() + 30000 * MS; poll(&note, 1, 10) == 0 && runloop_now_ns() < end;)
         poll_mode(MODE);
+}
+
+/// What came before the run, and is not in the queue any more.
+static void sleep_over_earlier_work(void *unused) {
+    (void)unused;
+    keep_mode(MODE);
+    EXPECT_EQ(runloop_main_queue_batch(), 3);
+    EXPECT_EQ(run_for(MODE, 400 * MS), RUNLOOP_RESULT_TIMED_OUT);
 }
 
 static void *enqueue_when_asleep(void *unused) {
@@ -167,6 +175,14 @@ static void run_inside_timer(runloop_timer *timer, void *info) {
 TEST("R109 work that waits for a nested run to end causes one diagnostic") {
     EXPECT_EQ(notes_during(sleep_over_work), 1);
     EXPECT_EQ(notes_during(sleep_over_work), 0);
+}
+
+TEST("R109 so does work that was queued before the run, behind the work that it is in") {
+    EXPECT_EQ(runloop_main_queue_batch(), 0);
+    enqueue(no_work, NULL);
+    enqueue(sleep_over_earlier_work, NULL);
+    EXPECT_EQ(notes_during(no_work), 1);
+    EXPECT_EQ(runloop_main_queue_batch(), 0);
 }
 
 TEST("R109 the diagnostic is written while the run sleeps, and no observer is notified") {

@@ -61,6 +61,25 @@ TEST("a run inside the main queue's work that leaves other such work waiting is 
     WAIT_UNTIL(releases == 1);
 }
 
+static void nest_before_more(void *info) {
+    (void)info;
+    keep_mode(MODE);
+    EXPECT_EQ(runloop_run_in_mode(MODE, RUNLOOP_FOREVER, false), RUNLOOP_RESULT_STOPPED);
+}
+
+TEST("so is one that may have left work behind itself, which was queued before it began") {
+    watch_main(100 * MS);
+    enqueue(nest_before_more, NULL);
+    enqueue(do_nothing, NULL);
+    EXPECT_EQ(run_for(RUNLOOP_DEFAULT_MODE, 150 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT_EQ(starvations, 1);
+    EXPECT(last.duration_ns >= 100 * MS);
+    EXPECT(strstr(sentence,
+                  "from inside work for the main dispatch queue: whatever was queued behind that goes on only when"));
+    runloop_watchdog_stop();
+    WAIT_UNTIL(releases == 1);
+}
+
 TEST("so is a run in a mode that is not common, and again when the queue has been served meanwhile") {
     watch_main(40 * MS);
     keep_mode(MODE);

@@ -18,6 +18,12 @@ extern "C" {
 RUNLOOP_EXPORT void runloop_set_diagnostics_enabled(bool enabled);
 RUNLOOP_EXPORT bool runloop_diagnostics_are_enabled(void);
 
+/// How many pieces of work for the main dispatch queue are performed together at this moment, at most: the queue looks empty meanwhile. Those that
+/// are behind the one under way wait until it has returned, also if it runs a loop. Which one that is, libdispatch does not say. Of what
+/// is served by other loops, Foundation's for instance, nothing is known. Any thread. O(1).
+/// Returns: 0 if none is performed.
+RUNLOOP_EXPORT uint32_t runloop_main_queue_batch(void);
+
 /// A readable account of a loop: modes, items, order, validity, fire dates, signals. O(items). For people and logs; its form may
 /// change.
 /// Returns: a text from malloc, which the caller frees; NULL if memory ran out.

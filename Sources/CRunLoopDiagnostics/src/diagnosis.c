@@ -53,7 +53,15 @@ static void write_spin(char *text, size_t size, const struct spin *spin) {
     snprintf(text + used, size - used, "%s.", end);
 }
 
-static void write_starvation(char *text, size_t size, const runloop_diagnosis *diagnosis) {
+static void write_starvation(char *text, size_t size, const runloop_diagnosis *diagnosis, bool is_supposed) {
+    if (is_supposed) {
+        snprintf(
+            text, size,
+            "has been run for %.3f s from inside work for the main dispatch queue: whatever was queued behind that "
+            "goes on only when it has returned.",
+            seconds(diagnosis->duration_ns));
+        return;
+    }
     int used = snprintf(text, size, "has left work for the main dispatch queue waiting for %.3f s: it is run ",
                         seconds(diagnosis->duration_ns));
     text += used, size -= (size_t)used;
@@ -64,7 +72,7 @@ static void write_starvation(char *text, size_t size, const runloop_diagnosis *d
 }
 
 static void write_sentence(char *text, size_t size, const runloop_diagnosis *diagnosis, const struct callout *callout,
-                           const struct spin *spin) {
+                           const struct spin *spin, bool is_supposed) {
     char culprit[160];
     callout_write(callout, culprit, sizeof culprit);
     int used = snprintf(text, size, "run loop %p%s ", (void *)diagnosis->loop,
@@ -78,7 +86,7 @@ static void write_sentence(char *text, size_t size, const runloop_diagnosis *dia
         snprintf(text, size, "has come back after %.3f s: it was in %s.", seconds(diagnosis->duration_ns), culprit);
         break;
     case RUNLOOP_DIAGNOSIS_SPIN: write_spin(text, size, spin); break;
-    case RUNLOOP_DIAGNOSIS_STARVATION: write_starvation(text, size, diagnosis); break;
+    case RUNLOOP_DIAGNOSIS_STARVATION: write_starvation(text, size, diagnosis, is_supposed); break;
     }
 }
 
@@ -116,7 +124,7 @@ void diagnosis_report(const struct watch *watch, runloop_diagnosis *diagnosis, c
     diagnosis->share_percent = spin ? percent_of(spin, 0) : 0;
     if (!diagnosis->mode)
         diagnosis->mode = runloop_current_mode(watch->loop);
-    write_sentence(sentence, sizeof sentence, diagnosis, callout, spin);
+    write_sentence(sentence, sizeof sentence, diagnosis, callout, spin, watch->is_supposed);
     diagnosis->sentence = sentence;
     const runloop_diagnosis_handler *handler = &watch->config.handler;
     if (!handler->report) {

@@ -26,9 +26,10 @@ static enum queue_state queue_state_of(const struct findings *findings, struct a
     struct pollfd queue = {.fd = atomic_load(&activity->queue), .events = POLLIN};
     if (queue.fd < 0)
         return QUEUE_NONE;
+    bool is_inside = activity_is_in_queue_work(activity);
     if (poll(&queue, 1, 0) <= 0)
-        return QUEUE_IDLE;
-    if (activity_is_in_queue_work(activity))
+        return is_inside && runloop_main_queue_batch() > 1 ? QUEUE_IS_BEHIND : QUEUE_IDLE;
+    if (is_inside)
         return QUEUE_IS_INSIDE;
     bool is_served = findings->mode && runloop_mode_is_common(findings->loop, findings->mode);
     return is_served ? QUEUE_HAS_WORK : QUEUE_IS_ELSEWHERE;

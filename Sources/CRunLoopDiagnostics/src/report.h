@@ -50,7 +50,7 @@ struct mode_findings {
 enum loop_state { STATE_NOT_RUNNING, STATE_WAITING, STATE_AWAKE, STATE_ASLEEP, STATE_BUSY, STATE_SPINNING };
 
 /// The main dispatch queue: whether the loop has it, whether it has work, and why that waits.
-enum queue_state { QUEUE_NONE, QUEUE_IDLE, QUEUE_HAS_WORK, QUEUE_IS_INSIDE, QUEUE_IS_ELSEWHERE };
+enum queue_state { QUEUE_NONE, QUEUE_IDLE, QUEUE_HAS_WORK, QUEUE_IS_INSIDE, QUEUE_IS_ELSEWHERE, QUEUE_IS_BEHIND };
 
 struct findings {
     runloop *loop;

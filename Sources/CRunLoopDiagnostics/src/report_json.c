@@ -94,7 +94,8 @@ static void write_tasks(FILE *text, const char *tasks) {
 }
 
 void report_write_json(FILE *text, const struct findings *findings) {
-    static const char *const queue_states[] = {"none", "idle", "has work", "waits inside", "waits elsewhere"};
+    static const char *const queue_states[] = {"none",        "idle", "has work", "waits inside", "waits elsewhere",
+                                               "waits behind"};
     fprintf(text, "{\"loop\":\"%p\",\"isMain\":%s,\"state\":\"%s\",\"forNs\":%" PRId64 ",\"awakeIterations\":%" PRIu64,
             (void *)findings->loop, json_bool(findings->is_main), findings->state_name, findings->state_ns,
             findings->awake_iterations);

@@ -159,7 +159,12 @@ static void write_queue(FILE *text, enum queue_state state) {
         [QUEUE_IS_INSIDE] = ", which waits: the loop runs inside such work, and serves it only when that has returned",
         [QUEUE_IS_ELSEWHERE] = ", which waits: only runs in common modes serve it",
     };
-    if (state >= QUEUE_HAS_WORK)
+    if (state == QUEUE_IS_BEHIND)
+        fputs("  the main dispatch queue performs several pieces of work: what is behind the one that the loop runs "
+              "inside waits until it has "
+              "returned\n",
+              text);
+    else if (state >= QUEUE_HAS_WORK)
         fprintf(text, "  the main dispatch queue has work%s\n", reasons[state]);
 }
 

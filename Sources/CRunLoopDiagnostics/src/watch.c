@@ -90,7 +90,9 @@ static void look_for_starvation(struct watch *watch, int64_t counted_ns) {
         watch->starved_ns = 0;
         return;
     }
-    bool has_work = poll(&queue, 1, 0) > 0 && (queue.revents & POLLIN);
+    bool is_seen = poll(&queue, 1, 0) > 0 && (queue.revents & POLLIN);
+    bool has_work = is_seen || (runloop_main_queue_batch() > 1 && activity_is_in_queue_work(watch->activity));
+    watch->is_supposed = !is_seen;
     if (!has_work || served != watch->seen_served) {
         watch->seen_served = served;
         // Which a sum that begins now never is.

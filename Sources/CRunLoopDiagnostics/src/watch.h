@@ -47,8 +47,10 @@ struct watch {
     struct callout culprit; ///< of the hang that has been reported
     bool is_hung;
     uint32_t seen_served;
-    int64_t starved_ns; ///< how long work has been seen in the main queue, or 0
-    bool is_starved;    ///< which has been reported
+    int64_t
+        starved_ns;  ///< how long work has been seen in the main queue, or may have waited behind other such work; or 0
+    bool is_starved; ///< which has been reported
+    bool is_supposed; ///< none was seen, but may be behind the work that the loop is in
 };
 
 /// The attendant: looks at the loop and reports what it finds; before the end of the process without a pause since the last look. How long until

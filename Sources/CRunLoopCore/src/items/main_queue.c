@@ -70,6 +70,16 @@ bool runloop__is_on_dispatch_thread(void) {
 /// The initial thread: inside runloop_main_queue_serve.
 static bool is_serving;
 
+// libdispatch takes all that is queued as one batch, and then the queue looks empty, although what is behind the piece of work that it performs has
+// yet to begin. How many pieces there are it has counted in the eventfd. Which of them is performed it does not say.
+
+/// How many the drain under way was given, and those whose count was taken meanwhile. Written by the initial thread.
+static _Atomic uint32_t batch;
+
+uint32_t runloop_main_queue_batch(void) {
+    return atomic_load_explicit(&batch, memory_order_relaxed);
+}
+
 /// libdispatch ignores a drain inside another, without an error. Foundation's loop needs to know as well, for itself, and notes it in this
 /// slot of the thread's data.
 bool runloop__foundation_drains_main_queue(void) {
@@ -203,7 +213,10 @@ static bool ask(void) {
 static bool take_counter(void) {
     uint64_t count;
     int handle = descriptor();
-    return handle >= 0 && syscall(SYS_read, handle, &count, sizeof count) == (long)sizeof count;
+    if (handle < 0 || syscall(SYS_read, handle, &count, sizeof count) != (long)sizeof count)
+        return false;
+    atomic_store_explicit(&batch, runloop_main_queue_batch() + (uint32_t)count, memory_order_relaxed);
+    return true;
 }
 
 // Only this thread writes what is read here without the lock.
@@ -230,6 +243,7 @@ static COLD void note_long_batch(int64_t duration_ns) {
 static void drain(void) {
     int64_t begin_ns = runloop__diagnostic_is_due(RUNLOOP__MAIN_QUEUE_WAITS) ? monotonic_ns() : RUNLOOP_NEVER;
     TRACED(RUNLOOP_TRACE_MAIN_QUEUE, NULL, 0, runloop__IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(libdispatch.drain));
+    atomic_store_explicit(&batch, 0, memory_order_relaxed);
     if (begin_ns != RUNLOOP_NEVER)
         note_long_batch(monotonic_ns() - begin_ns);
 }
@@ -282,10 +296,25 @@ int runloop_main_queue_serve(void) {
 /// Longer than anything on the initial thread should take.
 #define PATIENCE_NS INT64_C(250000000)
 
+/// If none is known to wait, several pieces of work were taken together, and which of them has begun the run nobody knows.
+static COLD void write_diagnostic(bool is_known) {
+    static const char known[] = "Work for the main dispatch queue or the main actor has been waiting";
+    static const char behind[] =
+        "Several pieces of work were queued for the main dispatch queue or the main actor, and "
+        "whatever is behind the one under way has been waiting";
+    char text[512];
+    snprintf(text, sizeof text,
+             "%s for 250 ms, because the main loop is run from inside such work, and the queue goes on only when that "
+             "has returned. Nest the run in a timer, a source or a task instead, or return and await.",
+             is_known ? known : behind);
+    runloop__diagnostic_write(RUNLOOP__MAIN_QUEUE_WAITS, text);
+}
+
 int64_t runloop__main_queue_limit_wait(runloop *loop, int64_t timeout_ns) {
     struct main_queue *queue = &loop->main_queue;
+    bool has_more = has_work();
     // Not known since before this batch, if another loop has drained the queue meanwhile.
-    if (!has_work())
+    if (!has_more && runloop_main_queue_batch() < 2)
         queue->waiting_since_ns = 0;
     // Kept over several short runs: the work waits until the batch that they are nested in has ended.
     else if (queue->waiting_since_ns == 0)
@@ -295,12 +324,7 @@ int64_t runloop__main_queue_limit_wait(runloop *loop, int64_t timeout_ns) {
     int64_t left_ns = queue->waiting_since_ns + PATIENCE_NS - monotonic_ns();
     if (left_ns > 0)
         return left_ns < timeout_ns ? left_ns : timeout_ns;
-    runloop__diagnostic_write(RUNLOOP__MAIN_QUEUE_WAITS,
-                              "Work for the main dispatch queue or the main actor has been waiting for 250 ms, because "
-                              "the main loop is run from inside such "
-                              "work, and the queue goes on only when that has returned. Nest the run in a timer, a "
-                              "source or a task instead, or return and "
-                              "await.");
+    write_diagnostic(has_more);
     return timeout_ns;
 }
 #endif // __linux__

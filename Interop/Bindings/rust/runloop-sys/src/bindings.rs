@@ -275,6 +275,9 @@ extern "C" {
     pub fn runloop_diagnostics_are_enabled() -> bool;
 }
 extern "C" {
+    pub fn runloop_main_queue_batch() -> u32;
+}
+extern "C" {
     pub fn runloop_copy_description(loop_: *mut runloop) -> *mut ::std::os::raw::c_char;
 }
 extern "C" {
