@@ -129,7 +129,7 @@ TEST("R150 a mode that had items once, and a run that misses nothing, are not re
 static void *use_number_again(void *unused) {
     for (int i = 0; i < 2; i++) {
         int first = make_eventfd(0), second = make_eventfd(0);
-        add_descriptor(MODE, first, RUNLOOP_READABLE, NULL, NULL);
+        runloop_source_set_name(add_descriptor(MODE, first, RUNLOOP_READABLE, NULL, NULL), "Modem.c", 12);
         REQUIRE(dup(first) >= 0 && dup2(second, first) == first);
         add_descriptor(MODE, first, RUNLOOP_READABLE, NULL, NULL);
         EXPECT_EQ(poll_mode(MODE), RUNLOOP_RESULT_TIMED_OUT);
@@ -137,11 +137,53 @@ static void *use_number_again(void *unused) {
     return unused;
 }
 
+static struct worker worker;
+
 TEST("R73 a number that was closed before its source was removed causes one diagnostic") {
-    EXPECT_EQ(occurrences("was closed while a source watched it", text_of_thread(use_number_again)), 1);
+    EXPECT_EQ(occurrences("was closed while the source “Modem.c:12” watched it", text_of_thread(use_number_again)), 1);
 }
 
-static struct worker worker;
+static bool is_used_again;
+
+static void *use_closed_number(void *unused) {
+    int first = make_eventfd(0), second = make_eventfd(0);
+    runloop_source *source = add_descriptor(MODE, first, RUNLOOP_READABLE, NULL, NULL);
+    runloop *loop = runloop_current();
+    runloop_source_set_name(source, "Modem.c", 12);
+    EXPECT(!runloop_source_is_lost(source, loop));
+    REQUIRE(dup(first) >= 0 && (is_used_again ? dup2(second, first) == first : close(first) == 0));
+    EXPECT(runloop_source_is_lost(source, loop) && runloop_source_is_lost(source, loop));
+    // The question has woken the loop.
+    EXPECT_EQ(run_for(MODE, 10 * MS), RUNLOOP_RESULT_TIMED_OUT);
+    EXPECT(runloop_source_is_lost(source, loop));
+    runloop_remove_source(loop, source, MODE);
+    EXPECT(!runloop_source_is_lost(source, loop));
+    return unused;
+}
+
+TEST("R73 whether a descriptor was closed is asked of the kernel, and the diagnostic names the source") {
+    EXPECT_EQ(occurrences("was closed while the source “Modem.c:12” watched it", text_of_thread(use_closed_number)), 1);
+}
+
+TEST("R73 a source that is paused, in no loop, in another loop, or not a descriptor's is not lost") {
+    runloop *loop = runloop_current();
+    runloop_source *source = add_descriptor(MODE, make_eventfd(0), RUNLOOP_READABLE, NULL, NULL);
+    runloop_source *signalled = add_source(MODE, NULL, NULL);
+    int number = runloop_source_get_descriptor(source);
+    EXPECT(!runloop_source_is_lost(signalled, loop) && !runloop_source_is_lost(NULL, loop));
+    EXPECT(!runloop_source_is_lost(source, NULL));
+    start_worker(&worker);
+    EXPECT(!runloop_source_is_lost(source, worker.loop));
+    stop_worker(&worker);
+    EXPECT_EQ(runloop_source_set_events(source, 0), 0);
+    close(number);
+    EXPECT(!runloop_source_is_lost(source, loop));
+}
+
+TEST("R73 the same if the number stands for another file by then") {
+    is_used_again = true;
+    EXPECT_EQ(occurrences("was closed while the source “Modem.c:12” watched it", text_of_thread(use_closed_number)), 1);
+}
 
 static void *add_newer(void *newer) {
     EXPECT_EQ(runloop_add_source(worker.loop, newer, MODE), 0);

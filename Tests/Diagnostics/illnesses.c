@@ -1,5 +1,8 @@
 // illnesses.c — programs that hang, spin, or wait for a timer in a mode that nobody runs: what is said of them, word by word. The article
 // Troubleshooting has these texts.
+#include <fcntl.h>
+#include <poll.h>
+
 #include "illnesses.h"
 
 #define DEFAULT_MODE_IS_EMPTY                                                                                          \
@@ -58,4 +61,36 @@ TEST("a timer in a mode that nobody runs: the report says so, and does not blame
               "observers\n"
               "    timer “poll server”, every # s, overdue for # s  <- waits for a run in this mode\n"
               "  waits longest: the timer “poll server” in mode network, for # s\n");
+}
+
+static void *stop_when_noted(void *descriptor) {
+    struct pollfd note = {.fd = *(int *)descriptor, .events = POLLIN};
+    EXPECT_EQ(poll(&note, 1, 60000), 1);
+    runloop_stop(runloop_main());
+    return NULL;
+}
+
+TEST("a descriptor that was closed under its source: the report says so, and the watchdog has the line written") {
+    int ends[2], saved = dup(STDERR_FILENO), number = make_eventfd(0);
+    watch_for_illness(NULL);
+    runloop_source *source = add_descriptor(MODE, number, RUNLOOP_READABLE, leave_it, NULL);
+    runloop_source_set_name(source, "modem", 0);
+    REQUIRE(close(number) == 0 && open("/dev/zero", O_RDONLY | O_CLOEXEC) == number);
+    make_pipe(ends);
+    REQUIRE(dup2(ends[1], STDERR_FILENO) >= 0);
+    pthread_t stopper;
+    REQUIRE(pthread_create(&stopper, NULL, stop_when_noted, &ends[0]) == 0);
+    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    pthread_join(stopper, NULL);
+    REQUIRE(dup2(saved, STDERR_FILENO) >= 0);
+    char text[1024];
+    ssize_t length = read(ends[0], text, sizeof text - 1);
+    text[length > 0 ? length : 0] = 0;
+    EXPECT(strstr(text, "was closed while the source “modem” watched it"));
+    run_for_report(
+        MODE,
+        "run loop 0x# of the main thread: asleep in mode test, for # s\n" DEFAULT_MODE_IS_EMPTY
+        "  mode test, the current one: a run in it goes on because of # source and # timers; # observers\n"
+        "    descriptor source “modem”, descriptor #  <- is never called: its descriptor was closed, or stands for "
+        "another file\n");
 }

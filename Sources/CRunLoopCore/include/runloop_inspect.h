@@ -43,6 +43,11 @@ RUNLOOP_EXPORT const char *runloop_source_get_name(runloop_source *source, uint3
 RUNLOOP_EXPORT const char *runloop_timer_get_name(runloop_timer *timer, uint32_t *line);
 RUNLOOP_EXPORT const char *runloop_observer_get_name(runloop_observer *observer, uint32_t *line);
 
+/// Whether a descriptor source is never called any more in the loop, because its number was closed while the loop watched it: it stands for no file,
+/// or for another one. The kernel does not report that, so it is asked. If it was not known before, the loop wakes, and its thread writes the
+/// diagnostic. False for other sources, and for one whose events are paused. Any thread. O(log descriptors), with a system call.
+RUNLOOP_EXPORT bool runloop_source_is_lost(runloop_source *source, runloop *loop);
+
 //===-- A visit ------------------------------------------------------------------------------------------------------===//
 /// What an item is. There may be further kinds later: a visitor ignores those that it does not know.
 typedef enum RUNLOOP_OPEN runloop_item_kind {

@@ -84,6 +84,7 @@ static void describe(struct finding *finding, void *item, runloop *loop) {
     } else if (finding->kind == RUNLOOP_ITEM_DESCRIPTOR_SOURCE) {
         finding->descriptor = runloop_source_get_descriptor(item);
         finding->events = runloop_source_get_events(item);
+        finding->is_lost = runloop_source_is_lost(item, loop);
     } else if (finding->kind == RUNLOOP_ITEM_TIMER) {
         int64_t date_ns = runloop_timer_get_fire_date(item);
         if (date_ns != RUNLOOP_NEVER)
@@ -122,7 +123,7 @@ static void gather(void *context, runloop_item_kind kind, void *item) {
 /// limit of descriptors, which may be lower than those that it has.
 static void ask_kernel(struct finding *finding) {
     struct pollfd question = {.fd = finding->descriptor, .events = (short)finding->events};
-    if (finding->events == 0 || poll(&question, 1, 0) <= 0)
+    if (finding->events == 0 || finding->is_lost || poll(&question, 1, 0) <= 0)
         return;
     finding->ready = (runloop_readiness)question.revents & ~(runloop_readiness)POLLNVAL;
     finding->is_due |= finding->ready != 0;
@@ -135,6 +136,8 @@ static enum standing standing_of(const struct findings *findings, const struct m
         if (callout->object == finding->item && callout->kind == callout_of_item[finding->kind])
             return STANDING_CALLED;
     }
+    if (finding->is_lost)
+        return STANDING_LOST;
     if (!finding->is_due || finding->is_served_elsewhere)
         return STANDING_IDLE;
     if (mode->role != MODE_CURRENT)

@@ -16,6 +16,7 @@ enum standing {
     STANDING_UNKNOWN,   ///< one of these: the loop isn't followed
     STANDING_ELSEWHERE, ///< it waits for a run in its mode
     STANDING_OUTSIDE,   ///< it waits for the end of the run inside that of its mode
+    STANDING_LOST,      ///< its descriptor was closed, or stands for another file
 };
 
 /// An item as it was found.
@@ -25,6 +26,7 @@ struct finding {
     char name[64];            ///< or ""
     bool is_due;              ///< a run would not sleep before it has been served
     bool is_served_elsewhere; ///< it is in the current mode as well
+    bool is_lost;             ///< its descriptor was closed, or stands for another file
     enum standing standing;
     int64_t wait_ns; ///< timers: how long until the date, negative if that has passed; RUNLOOP_NEVER
     int64_t interval_ns;

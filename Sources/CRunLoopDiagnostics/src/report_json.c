@@ -23,6 +23,8 @@ static void write_item(FILE *text, const struct finding *finding) {
     if (finding->descriptor >= 0)
         fprintf(text, ",\"descriptor\":%d,\"events\":%" PRIu32 ",\"ready\":%" PRIu32, finding->descriptor,
                 finding->events, finding->ready);
+    if (finding->is_lost)
+        fputs(",\"isLost\":true", text);
     fputc('}', text);
 }
 

@@ -51,6 +51,7 @@ static const char *const standings[] = {
     [STANDING_UNKNOWN] = "  <- waits to be called, or is being called",
     [STANDING_ELSEWHERE] = "  <- waits for a run in this mode",
     [STANDING_OUTSIDE] = "  <- waits for the end of the run inside",
+    [STANDING_LOST] = "  <- is never called: its descriptor was closed, or stands for another file",
 };
 
 static void write_name(FILE *text, const struct finding *finding) {

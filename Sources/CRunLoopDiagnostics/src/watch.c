@@ -117,6 +117,28 @@ static void look_for_spin(struct watch *watch) {
     atomic_store_explicit(&watch->has_spun, false, memory_order_release);
 }
 
+//===-- sources whose descriptors were closed ------------------------------------------------------------------------===//
+
+/// The core notes what it learns by the question, on the loop's thread.
+static void ask(void *loop, runloop_item_kind kind, void *item) {
+    if (kind == RUNLOOP_ITEM_DESCRIPTOR_SOURCE)
+        runloop_source_is_lost(item, loop);
+}
+
+/// Soon, since such a source is mostly one that has just been made, and then seldom: each is a question to the kernel.
+static void look_for_lost_descriptors(struct watch *watch, int64_t now_ns) {
+    static const int64_t first_pause_ns = 1000000000, last_pause_ns = 64 * first_pause_ns;
+    const char *mode = runloop_current_mode(watch->loop);
+    if (!watch->sources_pause_ns)
+        watch->sources_pause_ns = first_pause_ns, watch->sources_looked_ns = now_ns;
+    if (!mode || now_ns - watch->sources_looked_ns < watch->sources_pause_ns)
+        return;
+    runloop_visit_items(watch->loop, mode, ask, watch->loop);
+    watch->sources_looked_ns = now_ns;
+    if (watch->sources_pause_ns < last_pause_ns)
+        watch->sources_pause_ns *= 2;
+}
+
 //===-- looking ------------------------------------------------------------------------------------------------------===//
 
 int64_t watch_look(struct watch *watch, bool is_last) {
@@ -136,6 +158,7 @@ int64_t watch_look(struct watch *watch, bool is_last) {
         look_for_starvation(watch, since_ns - late_ns);
     }
     look_for_spin(watch);
+    look_for_lost_descriptors(watch, now_ns);
     // What the handlers took is not lateness.
     watch->looked_ns = runloop_get_now_ns(NULL);
     return pause_ns;

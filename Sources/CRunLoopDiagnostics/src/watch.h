@@ -43,6 +43,8 @@ struct watch {
 
     // The attendant.
     int64_t looked_ns; ///< when it last looked, or 0
+    int64_t sources_looked_ns,
+        sources_pause_ns; ///< when it last looked for lost descriptors, and how long it has left the loop alone since
     int64_t seen_beat, stuck_ns, discounted_ns;
     struct callout culprit; ///< of the hang that has been reported
     bool is_hung;

@@ -2,6 +2,7 @@
 // disabled.
 
 #ifdef __linux__
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -52,16 +53,36 @@ void runloop__diagnostic_write(enum runloop__diagnostic diagnostic, const char *
         write_note(text);
 }
 
-void runloop__note_closed(int descriptor) {
-    char text[300];
+/// Which of the loop's numbers, and in `name` what its source is called, unless that was removed meanwhile.
+HOLDS_LOCK static int take_closed(runloop *loop, char *name, size_t size) {
+    int descriptor = loop->registrations.closed - 1;
+    loop->registrations.closed = 0;
+    news_note(loop);
+    const struct registration *registration = registration_find(loop, descriptor);
+    const struct item *item = registration && registration->retired ? &registration->retired->source->item : NULL;
+    const char *text = item ? atomic_load_explicit(&item->name, memory_order_acquire) : NULL;
+    uint32_t line = text ? atomic_load_explicit(&item->line, memory_order_relaxed) : 0;
+    if (!text)
+        snprintf(name, size, "a source");
+    else if (line == 0)
+        snprintf(name, size, "the source “%.96s”", text);
+    else
+        snprintf(name, size, "the source “%.96s:%" PRIu32 "”", text, line);
+    return descriptor;
+}
+
+void runloop__note_closed(runloop *loop) {
+    char text[400], name[160];
+    loop_lock(loop);
+    int descriptor = take_closed(loop, name, sizeof name);
+    loop_unlock(loop);
     if (!runloop__diagnostic_is_due(RUNLOOP__CLOSED_TOO_EARLY))
         return;
-    snprintf(
-        text, sizeof text,
-        "The descriptor %d was closed while a source watched it, and its number stands for no file or another one. "
-        "That source is not called for it any more. Remove or invalidate a source first, and then close its "
-        "descriptor.",
-        descriptor);
+    snprintf(text, sizeof text,
+             "The descriptor %d was closed while %s watched it, and its number stands for no file or another one. "
+             "That source is not called for it any more. Remove or invalidate a source first, and then close its "
+             "descriptor.",
+             descriptor, name);
     runloop__diagnostic_write(RUNLOOP__CLOSED_TOO_EARLY, text);
 }
 

@@ -245,16 +245,6 @@ HOLDS_LOCK static inline void news_note(runloop *loop) {
     atomic_store_explicit(&loop->news, (uint8_t)news, memory_order_relaxed);
 }
 
-/// A number that was closed before its source was removed, which is to be reported without the lock. -1: none since the last question.
-HOLDS_LOCK static inline int registrations_take_closed(runloop *loop) {
-    int closed = loop->registrations.closed - 1;
-    if (closed < 0)
-        return -1;
-    loop->registrations.closed = 0;
-    news_note(loop);
-    return closed;
-}
-
 /// The thread. Is there news of this kind for the mode? What is aside is news only while the lists correspond to another mode.
 static inline bool news_have(const runloop *loop, const struct mode *mode, uint32_t kinds) {
     uint32_t news = atomic_load_explicit(&loop->news, memory_order_relaxed) & kinds;
@@ -347,8 +337,9 @@ static inline bool tasks_may_wait(const runloop *loop) {
 
 //===-- diagnostics (diagnostic.c; the others are in runloop_overlay.h) ----------------------------------------------===//
 
-/// A number of a source was closed, and stands for no file or another one: reports that, once. Without the lock.
-void runloop__note_closed(int descriptor);
+/// The thread. A number of a source was closed, and stands for no file or another one: reports that, once. Without the lock, since standard
+/// error may be a pipe that is full.
+void runloop__note_closed(runloop *loop);
 /// The thread. A run was asked for in a mode that the loop doesn't have, or in none: reports that, once for each name, if other modes have items.
 #ifdef RUNLOOP_DEBUG
 void runloop__note_unknown_mode(runloop *loop, const char *name);

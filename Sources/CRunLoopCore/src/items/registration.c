@@ -279,6 +279,21 @@ HOLDS_LOCK static COLD bool is_dead(runloop *loop, struct registration *registra
     return true;
 }
 
+bool runloop_source_is_lost(runloop_source *source, runloop *loop) {
+    if (!source || !is_descriptor_source(source) || loop_check(loop))
+        return false;
+    loop_lock(loop);
+    const struct source_attachment *place = runloop__source_find(source, loop);
+    struct registration *registration = place ? registration_find(loop, source->descriptor) : NULL;
+    bool is_lost = registration && (is_dead(loop, registration) || is_retired(registration, place));
+    bool is_news = loop->registrations.closed;
+    loop_unlock(loop);
+    // The loop's thread writes the diagnostic.
+    if (is_news)
+        runloop_wake_up(loop);
+    return is_lost;
+}
+
 HOLDS_LOCK static COLD void put_aside_again(runloop *loop, struct source_attachment *place) {
     list_remove(&place->news.link);
     list_append(&loop->ready.unwanted, &place->news.link);

@@ -73,18 +73,18 @@ HOLDS_LOCK static int64_t arm_timers(struct run *run) {
 INLINE int64_t arm(struct run *run) {
     runloop *loop = run->loop;
     int64_t end_ns = run->deadline_ns;
-    int closed = -1;
+    bool any_closed = false;
     run->set_is_stale = false;
     if (heap_count(&run->mode->timers) > 0 || news_have(loop, run->mode, NEWS_UNPREPARED | NEWS_ASIDE)) {
         loop_lock(loop);
         runloop__ready_prepare(loop, run->mode, true);
         run->set_is_stale = loop->registrations.set_is_stale;
         end_ns = arm_timers(run);
-        closed = registrations_take_closed(loop);
+        any_closed = loop->registrations.closed;
         loop_unlock(loop);
     }
-    if (closed >= 0)
-        runloop__note_closed(closed);
+    if (any_closed)
+        runloop__note_closed(loop);
     int64_t left_ns = end_ns == RUNLOOP_NEVER ? RUNLOOP_FOREVER : saturating_add(end_ns, -loop_now(loop));
     if (left_ns <= 0)
         return 0;
@@ -138,10 +138,10 @@ static COLD void poll_and_select_all(struct run *run) {
         if (news_have(loop, run->mode, NEWS_UNPREPARED | NEWS_ASIDE)) {
             loop_lock(loop);
             runloop__ready_prepare(loop, run->mode, true);
-            int closed = registrations_take_closed(loop);
+            bool any_closed = loop->registrations.closed;
             loop_unlock(loop);
-            if (closed >= 0)
-                runloop__note_closed(closed);
+            if (any_closed)
+                runloop__note_closed(loop);
         }
         count = poll_and_select(run, 0);
     }
