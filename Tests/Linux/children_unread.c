@@ -52,7 +52,7 @@ TEST("a child whose pipe is full and that nobody reads is named, once in a progr
     runloop_child *child = start_writer(&ends);
     char expected[128];
     snprintf(expected, sizeof expected,
-             "child process %d can't go on: its descriptor 1 is a pipe that is full, with 65536",
+             "child process %d (head) can't go on: its descriptor 1 is a pipe that is full, with 65536",
              (int)runloop_child_get_pid(child));
     EXPECT_TEXT(notes_of_looks(1), "");
     const char *text = notes_of_looks(1);

@@ -112,7 +112,7 @@ import Testing
             let exit = Task { try await child.exit() }
             let line = try await RunLoop.Reader(borrowing: reader, on: thread.loop).line() ?? ""
             #expect(
-                line.contains("\(child.process) can't go on: its descriptor 1 is a pipe that is full, with 65536 bytes")
+                line.contains("\(child.process) (head) can't go on: its descriptor 1 is a pipe that is full, with 65536 bytes")
             )
             #expect(line.contains("RunLoop.Child.run"))
             #expect(try await child.output.collect(upTo: 0).isComplete == false)
@@ -130,7 +130,7 @@ import Testing
                 return ""
             }
             let line = try await RunLoop.Reader(borrowing: reader, on: thread.loop).line() ?? ""
-            #expect(line.contains("\(child.process) can't go on: its descriptor 2 is a pipe that is full"))
+            #expect(line.contains("\(child.process) (sh) can't go on: its descriptor 2 is a pipe that is full"))
             _ = try await child.error.collect(upTo: 0)
             #expect(try await lines.value == "done")
         }

@@ -11,13 +11,16 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/note.h"
 #include "base/object.h"
+#include "base/open.h"
 
 /// Until the first look, and from one that finds a pipe full to the next.
 #define FIRST_PAUSE_NS INT64_C(1000000000)
@@ -143,14 +146,32 @@ static const char *cure(void) {
     }
 }
 
+/// What the child executes, as the kernel abbreviates it, in “ (…)”; nothing if it does not say.
+static const char *executed_by(int32_t process, char *text, size_t size) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/comm", process);
+    int file = open_whole(path, O_RDONLY);
+    ssize_t length = file < 0 ? 0 : read(file, text + 2, size - 4);
+    if (file >= 0)
+        close(file);
+    if (length <= 1)
+        return "";
+    text[0] = ' ', text[1] = '(';
+    // Instead of the end of the line.
+    memcpy(text + 1 + length, ")", 2);
+    return text;
+}
+
 static void note(const struct unread_pipes *all, const struct pipe *pipe, int count) {
     static _Atomic bool is_noted;
+    char name[32];
     if (runloop_diagnostics_are_enabled() && !atomic_exchange(&is_noted, true))
-        runloop__write_note("runloop: The child process %d can't go on: its descriptor %d is a pipe that is full, with "
-                            "%d bytes, and nobody reads it. Whoever awaits the child's end, or reads another of its "
-                            "pipes, waits for ever. %s them at the same time, before its end is awaited, or give it "
-                            "/dev/null.",
-                            (int)all->process, pipe->number, count, cure());
+        runloop__write_note(
+            "runloop: The child process %d%s can't go on: its descriptor %d is a pipe that is full, with "
+            "%d bytes, and nobody reads it. Whoever awaits the child's end, or reads another of its "
+            "pipes, waits for ever. %s them at the same time, before its end is awaited, or give it "
+            "/dev/null.",
+            (int)all->process, executed_by(all->process, name, sizeof name), pipe->number, count, cure());
 }
 
 /// At the second look that finds the same, it is noted, and nobody looks any more.
