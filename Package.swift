@@ -288,6 +288,12 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .executableTarget(
+            name: "ill-program",
+            dependencies: ["RunLoopKit", "RunLoopKitLinux", "RunLoopKitDiagnostics"],
+            path: "Tests/Kit/ExecutorPrograms/Ill",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
             name: "foundation-main-program",
             dependencies: ["RunLoopKit", "RunLoopKitSingleThread"],
             path: "Tests/Kit/ExecutorPrograms/FoundationMain",

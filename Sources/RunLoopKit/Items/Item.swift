@@ -118,7 +118,10 @@ extension RunLoop {
         let result = addCore(item, mode)
         if result < 0 { throw Error(result: result, subject: item.subject) }
         if item.kind != .observer && mayNeverRun {
-            awaitFirstRun { [weak item] in item.map { self.contains($0, inMode: mode) } ?? false }
+            let kind = item.kind == .timer ? "timer" : "source"
+            awaitFirstRun(of: item.name.map { "the \(kind) “\($0)”" } ?? "a \(kind)") { [weak item] in
+                item.map { self.contains($0, inMode: mode) } ?? false
+            }
         }
     }
 

@@ -27,7 +27,7 @@ extension RunLoop {
         }
         if !isAccepted { unsafe runloop_timer_invalidate(timer.core) }
         // It is there still, if the loop has not run by then.
-        if isAccepted && mayNeverRun { awaitFirstRun { true } }
+        if isAccepted && mayNeverRun { awaitFirstRun(of: "a delayed closure") { true } }
         return isAccepted
     }
 }

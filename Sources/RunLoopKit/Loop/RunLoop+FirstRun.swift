@@ -14,13 +14,13 @@ extension RunLoop {
     }
 
     /// Writes the sentence, if the item is still there a second later, and the loop has not run.
-    func awaitFirstRun(of isThere: @escaping @Sendable () -> Bool) {
+    func awaitFirstRun(of item: String, _ isThere: @escaping @Sendable () -> Bool) {
         if FirstRun.isAwaited.exchange(true, ordering: .relaxed) { return }
         Task.detached {
             try? await Task.sleep(for: .seconds(1))
             FirstRun.isAwaited.store(false, ordering: .relaxed)
             if unsafe !runloop__has_run(self.core) && isThere() {
-                unsafe runloop__diagnostic_write(RUNLOOP__NEVER_RUN, FirstRun.note(self))
+                unsafe runloop__diagnostic_write(RUNLOOP__NEVER_RUN, FirstRun.note(self, of: item))
             }
         }
     }
@@ -30,14 +30,14 @@ private enum FirstRun {
     /// One loop at a time: a report is written once.
     static let isAwaited = Atomic(false)
 
-    static func note(_ loop: RunLoop) -> String {
+    static func note(_ loop: RunLoop, of item: String) -> String {
         let place =
             loop == RunLoop.main
             ? "the main loop. Below an async main, and in Swift Testing, link RunLoopKitMainActor, which runs it"
             : "the loop of a thread of the task pool, or of libdispatch. Use RunLoop.main, or the loop of a RunLoop.Thread"
         return """
-            A second ago a task or a block of a dispatch queue added a timer or a source to a run loop that nobody has \
-            run since: \(place).
+            A second ago a task or a block of a dispatch queue added \(item) to a run loop that nobody has run since: \
+            \(place).
             """
     }
 }

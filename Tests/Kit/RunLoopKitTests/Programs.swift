@@ -15,7 +15,7 @@ func runProgram(_ name: String, _ arguments: String = "", environment: String = 
 }
 
 /// The programs are in the build directory of the tests, which one of the process's arguments names.
-private func pathOfProgram(_ name: String) -> String? {
+func pathOfProgram(_ name: String) -> String? {
     for argument in CommandLine.arguments where argument.contains("/") {
         var directory = argument
         while let slash = directory.lastIndex(of: "/") {
