@@ -11,9 +11,13 @@ extension RunLoop {
     ///
     ///     try await simulate { simulation in
     ///         await withTaskGroup(of: Void.self) { group in
-    ///             for name in ["first", "second"] { group.addTask { simulation.note(name) } }
+    ///             for name in ["first", "second"] {
+    ///                 group.addTask { simulation.note(name) }
+    ///             }
     ///         }
-    ///         try simulation.require(simulation.lines.count == 2, "both tasks note something, in any order")
+    ///         try simulation.require(
+    ///             simulation.lines.count == 2, "both tasks note something, in any order"
+    ///         )
     ///     }
     ///
     /// What a seed decides: which of the tasks that are ready goes on; which of several loops; how much later than asked a sleep ends; what

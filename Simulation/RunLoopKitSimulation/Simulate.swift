@@ -6,7 +6,9 @@ public import RunLoopKit
 ///     try await simulate(seeds: 1000) { simulation in
 ///         let start = ContinuousClock.now
 ///         try await Task.sleep(for: .seconds(3600))
-///         try simulation.require(ContinuousClock.now - start >= .seconds(3600), "a sleep is never short")
+///         try simulation.require(
+///             ContinuousClock.now - start >= .seconds(3600),
+///             "a sleep is never short")
 ///     }
 ///
 /// Each simulation has a thread of its own, which begins and ends with it. The body fails if it throws, or if it waits for something that never

@@ -6,7 +6,8 @@ extension RunLoop.Simulation {
     ///
     ///     try await simulate { simulation in
     ///         let child = Task(executorPreference: simulation.executor) { "an answer" }
-    ///         print(await simulation.awaiting("the child's answer") { await child.value })
+    ///         print(
+    ///             await simulation.awaiting("the child's answer") { await child.value })
     ///     }
     ///
     /// Sleeps and links need no name, since the loops have them. From a task of the simulation.

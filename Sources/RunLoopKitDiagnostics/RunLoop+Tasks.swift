@@ -10,9 +10,9 @@ extension RunLoop {
     ///     RunLoop.listsTasks = true
     ///     print(RunLoop.main.report())
     ///     // …
-    ///     //   tasks:
-    ///     //     task 9 awaits a continuation in closure #1 in Server.serve, Server/Server.swift:12, for 3.205 s
-    ///     //     task 4 awaits task 9 in closure #1 in static Main.main, Server/Main.swift:30, for 3.206 s
+    ///     // tasks:
+    ///     // task 9 awaits a continuation in Server.serve, Server/Server.swift:12, for …
+    ///     // task 4 awaits task 9 in static Main.main, Server/Main.swift:30, for 3.2 s
     ///
     /// Tasks are those of RunLoopKitSingleThread, or with RunLoopKitMainActor those of the main actor; in a program that is linked with
     /// neither, it stays `false`. A task is known from its next turn on, and `async let` by the task that awaits it. A line is known if the

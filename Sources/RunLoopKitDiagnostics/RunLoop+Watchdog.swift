@@ -121,7 +121,8 @@ extension RunLoop {
     /// From now on, reports are written to standard error whenever the process gets a signal: on this thread's loop, and on all that have
     /// statistics, a recording or a watchdog. A thread of its own writes them, so it works when loops hang.
     ///
-    ///     try RunLoop.writeReports(onSignal: SIGUSR1)      // and then, in a shell: kill -USR1 PID
+    ///     // And then, in a shell: kill -USR1 PID.
+    ///     try RunLoop.writeReports(onSignal: SIGUSR1)
     ///
     /// Lasts as long as the process; a forked child asks again if it wants. A second call changes the form. Any thread with a loop. O(1).
     ///

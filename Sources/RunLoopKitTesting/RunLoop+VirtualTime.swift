@@ -8,7 +8,9 @@ extension RunLoop {
     /// The time of a loop, in a test's hands. An hour of timers passes at once.
     ///
     ///     try await withVirtualTime { loop, time in
-    ///         let timer = RunLoop.Timer(after: .seconds(3600)) { _ in print("an hour has passed") }
+    ///         let timer = RunLoop.Timer(after: .seconds(3600)) { _ in
+    ///             print("an hour has passed")
+    ///         }
     ///         try loop.add(timer, forMode: .default)
     ///         time.advance(by: .seconds(3599))
     ///         precondition(timer.isValid)

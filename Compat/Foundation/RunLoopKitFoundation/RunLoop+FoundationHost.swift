@@ -10,7 +10,9 @@ extension RunLoopKit.RunLoop {
     /// served, on time, whichever code runs Foundation's loop.
     ///
     ///     let host = try RunLoop.FoundationHost()
-    ///     host.run()   // or Foundation.RunLoop.current.run(), XCTest's waits, Process.waitUntilExit()
+    ///     // Or Foundation.RunLoop.current.run(), XCTest's waits,
+    ///     // Process.waitUntilExit().
+    ///     host.run()
     ///
     /// While Foundation's loop runs in one of its common modes, it waits for one descriptor more, and nothing is polled. After about a
     /// millisecond of our work Foundation's has its turn. A closure of ours may run Foundation's loop, as `Process.waitUntilExit()`

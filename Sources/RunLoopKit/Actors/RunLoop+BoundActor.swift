@@ -29,7 +29,8 @@ extension RunLoop.BoundActor {
     ///         init(on loop: RunLoop) { self.loop = loop }
     ///
     ///         func begin() throws {
-    ///             let timer = RunLoop.Timer(every: .seconds(1), isolated { device, _ in device.ticks += 1 })
+    ///             let timer = RunLoop.Timer(
+    ///                 every: .seconds(1), isolated { device, _ in device.ticks += 1 })
     ///             try loop.add(timer, forMode: .common)
     ///         }
     ///     }

@@ -5,7 +5,9 @@ extension RunLoop {
     ///     actor Device {
     ///         private let loop: RunLoop
     ///         init(on loop: RunLoop) { self.loop = loop }
-    ///         nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
+    ///         nonisolated var unownedExecutor: UnownedSerialExecutor {
+    ///             loop.executor.asUnownedSerialExecutor()
+    ///         }
     ///     }
     ///
     /// The actor must keep the loop, or the executor, since `UnownedSerialExecutor` does not retain it. Actors with the same

@@ -2,7 +2,9 @@
 extension RunLoop {
     /// Makes a closure for an item of `RunLoop.main` of one that is isolated to the main actor, and so can use its state.
     ///
-    ///     let timer = RunLoop.Timer(every: .seconds(1), RunLoop.onMainActor { [weak self] _ in self?.count += 1 })
+    ///     let timer = RunLoop.Timer(
+    ///         every: .seconds(1),
+    ///         RunLoop.onMainActor { [weak self] _ in self?.count += 1 })
     ///     try RunLoop.main.add(timer, forMode: .common)
     ///
     /// For everything that takes a closure: timers, timeouts, sources, observers, performed closures. `RunLoop.main` is the only loop on the
@@ -19,10 +21,12 @@ extension RunLoop {
 
     /// The same for a closure that receives the messages of a ``Port``, which can't be copied.
     ///
-    ///     let lengths = try RunLoop.Port<String, Int>(on: .main, receive: RunLoop.onMainActor { message in
-    ///         let length = message.request.count
-    ///         message.reply(length)
-    ///     })
+    ///     let lengths = try RunLoop.Port<String, Int>(
+    ///         on: .main,
+    ///         receive: RunLoop.onMainActor { message in
+    ///             let length = message.request.count
+    ///             message.reply(length)
+    ///         })
     @_disfavoredOverload
     public static func onMainActor<Request, Reply>(
         _ body: @escaping @MainActor (consuming Port<Request, Reply>.Message) -> Void

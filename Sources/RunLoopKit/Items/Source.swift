@@ -188,7 +188,11 @@ extension RunLoop {
         /// limit of time itself, without a timer that has to follow its modes and its end:
         ///
         ///     let source = try RunLoop.Source(fileDescriptor: descriptor) { readiness in
-        ///         if readiness.contains(.read) { advance() } else if readiness.contains(.due) { complain() }
+        ///         if readiness.contains(.read) {
+        ///             advance()
+        ///         } else if readiness.contains(.due) {
+        ///             complain()
+        ///         }
         ///     }
         ///     source.deadline = .now + .seconds(30)
         ///     try loop.add(source, forMode: .common)

@@ -10,9 +10,12 @@ extension RunLoop {
     ///
     ///     private var idle: RunLoop.Timeout?
     ///     …
-    ///     idle = RunLoop.Timeout(on: loop, after: .seconds(30)) { [self] in close() }   // a connection begins
-    ///     idle?.reschedule(after: .seconds(30))                                         // input has arrived
-    ///     idle = nil                                                                    // the connection has ended
+    ///     // A connection begins.
+    ///     idle = RunLoop.Timeout(on: loop, after: .seconds(30)) { [self] in close() }
+    ///     // Input has arrived.
+    ///     idle?.reschedule(after: .seconds(30))
+    ///     // The connection has ended.
+    ///     idle = nil
     ///
     /// It is a small block of the core's and not an object. Swift allocates only what the closure captures, and nothing if that
     /// is a single object. So a program may have hundreds of thousands of timeouts. A ``Timer`` repeats, has an order, can be in

@@ -7,9 +7,10 @@ extension RunLoop {
     /// thread. The host waits for one descriptor, and lets the run go on when that is readable.
     ///
     ///     let run = try RunLoop.HostedRun()
-    ///     while true {   // in place of the host's own loop
+    ///     while true {  // in place of the host's own loop
     ///         if case .ended = run.status { break }
-    ///         var waited = pollfd(fd: run.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    ///         var waited = pollfd(
+    ///             fd: run.fileDescriptor, events: Int16(POLLIN), revents: 0)
     ///         if poll(&waited, 1, -1) == 1 { run.iterate(for: .milliseconds(1)) }
     ///     }
     ///

@@ -6,7 +6,9 @@ public import RunLoopKit
 extension RunLoop {
     /// A number that anybody adds to, and that a loop takes: an eventfd.
     ///
-    ///     let counter = try RunLoop.Counter(on: loop) { sum in print("\(sum) since the last call") }
+    ///     let counter = try RunLoop.Counter(on: loop) { sum in
+    ///         print("\(sum) since the last call")
+    ///     }
     ///     try counter.add(3)
     ///
     /// For signal handlers in C, for other processes, and for libraries and kernel interfaces that take an eventfd; within a

@@ -6,7 +6,8 @@ public import RunLoopKit
 extension RunLoop {
     /// One end of a connection to another process, or to another thread: messages of bytes and descriptors, and replies to them.
     ///
-    ///     let channel = try RunLoop.Channel(connectingTo: "lengths", on: loop) { channel, message in
+    ///     let channel = try RunLoop.Channel(connectingTo: "lengths", on: loop) {
+    ///         channel, message in
     ///         print("It says", message.bytes.count, "bytes by itself.")
     ///     }
     ///     let reply = try await channel.request("text".utf8, timeout: .seconds(1))

@@ -6,7 +6,8 @@ public import RunLoopKit
 extension RunLoop.Channel {
     /// A path on which other processes are listened for, and the channels to them.
     ///
-    ///     let listener = try RunLoop.Channel.Listener(on: "lengths", of: loop) { channel, message in
+    ///     let listener = try RunLoop.Channel.Listener(on: "lengths", of: loop) {
+    ///         channel, message in
     ///         let length = message.bytes.count
     ///         try? message.reply("\(length)".utf8)
     ///     }

@@ -37,8 +37,12 @@ extension RunLoop.Source {
     /// Makes a source that reports when the wall clock was set, and when the machine was suspended, in no loop yet.
     ///
     ///     let source = try RunLoop.Source.clockChanges { change in
-    ///         if let step = change.wallClockStep { print("the wall clock was set by \(step)") }
-    ///         if let suspension = change.suspension { print("the machine was suspended for \(suspension)") }
+    ///         if let step = change.wallClockStep {
+    ///             print("the wall clock was set by \(step)")
+    ///         }
+    ///         if let suspension = change.suspension {
+    ///             print("the machine was suspended for \(suspension)")
+    ///         }
     ///     }
     ///     try loop.add(source, forMode: .common)
     ///

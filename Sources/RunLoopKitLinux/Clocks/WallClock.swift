@@ -5,7 +5,8 @@ extension RunLoop {
     /// The wall clock, with sleeps that end on a loop's thread when the clock shows an instant, whether it got there by passing,
     /// by being set, or by a suspension of the machine.
     ///
-    ///     try await loop.wallClock.sleep(until: RunLoop.WallInstant(secondsSince1970: 1_893_456_000))
+    ///     try await loop.wallClock.sleep(
+    ///         until: RunLoop.WallInstant(secondsSince1970: 1_893_456_000))
     ///
     /// If the clock is set back during a sleep, the sleep takes longer. For durations use ``RunLoop/clock``.
     public struct WallClock: _Concurrency.Clock, Hashable {

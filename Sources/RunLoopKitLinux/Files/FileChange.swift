@@ -83,7 +83,9 @@ extension RunLoop {
 extension RunLoop.Source {
     /// Makes a source that watches a path for changes, in no loop yet: a file, a directory, or a tree.
     ///
-    ///     let source = try RunLoop.Source(watching: "settings.json", settle: .milliseconds(100)) { print($0.count) }
+    ///     let source = try RunLoop.Source(
+    ///         watching: "settings.json", settle: .milliseconds(100)
+    ///     ) { print($0.count) }
     ///     try loop.add(source, forMode: .common)
     ///
     /// The path need not exist. The source follows the path and not the file: if an editor replaces the file, or a log is rotated,

@@ -34,7 +34,8 @@ extension RunLoop.Child {
         /// `.same(as:)`, and ``RunLoop/Child/resizeTerminal(rows:columns:)`` changes its size.
         ///
         ///     let python = try RunLoop.Child.start(
-        ///         ["python3"], input: .terminal(rows: 24, columns: 80), output: .same(as: 0), error: .same(as: 0), on: loop)
+        ///         ["python3"], input: .terminal(rows: 24, columns: 80),
+        ///         output: .same(as: 0), error: .same(as: 0), on: loop)
         ///     try await python.input.write("1 + 1\n")
         ///     for try await line in python.output.lines() { print(line) }
         ///
@@ -95,7 +96,8 @@ extension RunLoop.Child {
 
     /// Starts a program.
     ///
-    ///     let child = try RunLoop.Child.start(["git", "log", "--oneline"], output: .pipe, on: loop)
+    ///     let child = try RunLoop.Child.start(
+    ///         ["git", "log", "--oneline"], output: .pipe, on: loop)
     ///     for try await line in child.output.lines() { print(line) }
     ///     let exit = try await child.exit()
     ///

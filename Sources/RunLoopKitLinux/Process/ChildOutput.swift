@@ -38,7 +38,8 @@ extension RunLoop.Child.Output {
     /// Meanwhile the child's other pipes that nobody has begun to read are read as well, up to the same limit each, and kept for their readers: so
     /// one output can be collected after the other.
     ///
-    ///     let child = try RunLoop.Child.start(["make"], output: .pipe, error: .pipe, on: loop)
+    ///     let child = try RunLoop.Child.start(
+    ///         ["make"], output: .pipe, error: .pipe, on: loop)
     ///     let output = try await child.output.collect(upTo: 1_048_576)
     ///     let error = try await child.error.collect(upTo: 4_096)
     ///     let exit = try await child.exit()

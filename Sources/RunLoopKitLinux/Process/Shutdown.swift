@@ -6,7 +6,8 @@ public import RunLoopKit
 extension RunLoop {
     /// The end of the program by a signal, with work to do before.
     ///
-    ///     let shutdown = try RunLoop.Shutdown(signals: [SIGINT, SIGTERM], within: .seconds(10))
+    ///     let shutdown = try RunLoop.Shutdown(
+    ///         signals: [SIGINT, SIGTERM], within: .seconds(10))
     ///     shutdown.addWork { close() }
     ///     shutdown.addWork(order: 1) { complain() }
     ///

@@ -64,7 +64,9 @@ extension RunLoop.Source {
     /// Makes a source that catches a signal of the process, SIGTERM for instance, in no loop yet. The signal loses its usual
     /// effect, from this call until the source is invalidated or freed.
     ///
-    ///     let source = try RunLoop.Source(signal: SIGHUP) { signal in print("\(signal.count) by \(String(describing: signal.sender))") }
+    ///     let source = try RunLoop.Source(signal: SIGHUP) { signal in
+    ///         print("\(signal.count) by \(String(describing: signal.sender))")
+    ///     }
     ///     try loop.add(source, forMode: .common)
     ///
     /// The closure is called on the loop's thread, in the source's modes: once for all arrivals since the last call, or for each

@@ -7,10 +7,14 @@ internal import Synchronization
 extension RunLoop {
     /// A connected socket: a reader, a writer, and what they have in common, the end and a limit for silence.
     ///
-    ///     for try await connection in try RunLoop.Listener(.tcp(port: 7777), on: loop).connections {
+    ///     for try await connection in try RunLoop.Listener(.tcp(port: 7777), on: loop)
+    ///         .connections
+    ///     {
     ///         Task {
     ///             let reader = connection.makeReader()
-    ///             for try await line in reader.lines(limit: 4096) { try await connection.writer.write(line + "\n") }
+    ///             for try await line in reader.lines(limit: 4096) {
+    ///                 try await connection.writer.write(line + "\n")
+    ///             }
     ///             try await connection.close()
     ///         }
     ///     }
@@ -104,7 +108,9 @@ extension RunLoop {
 
         /// The process at the other end of a Unix socket; `nil` for another socket.
         ///
-        ///     guard try connection.peer?.user == geteuid() else { return connection.abort() }
+        ///     guard try connection.peer?.user == geteuid() else {
+        ///         return connection.abort()
+        ///     }
         ///
         /// - Throws: `tooManyDescriptors`: its pidfd, which the connection has from the first call on, needs one.
         public var peer: Channel.Peer? {
