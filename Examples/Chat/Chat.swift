@@ -19,6 +19,8 @@ import Musl
 struct Chat {
     /// Synchronous, so that it keeps the initial thread and can run the main loop.
     @MainActor static func main() {
+        // An answer, and no error.
+        if CommandLine.arguments.dropFirst() == ["--help"] { return print(Options.usage) }
         do {
             let server = try Server(Options(CommandLine.arguments.dropFirst()))
             try server.run()

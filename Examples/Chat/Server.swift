@@ -101,6 +101,7 @@ extension RunLoop.Mode {
     private func welcome(_ connection: RunLoop.Connection) {
         clientsSoFar += 1
         let client = Client(connection, number: clientsSoFar, server: self)
+        log.print("chat: \(client.name) has come")
         tellAll("* \(client.name) has come.")
         clients.append(client)
         client.begin()

@@ -12,9 +12,13 @@ import Musl
 ///     swift run fetch http://example.org/index.html page.html
 @main
 struct Fetch {
+    static let usage = "usage: fetch http://HOST[:PORT]/PATH FILE"
+
     @MainActor static func main() {
+        // An answer, and no error.
+        if CommandLine.arguments.dropFirst() == ["--help"] { return print(usage) }
         guard CommandLine.arguments.count == 3, let address = HTTPAddress(CommandLine.arguments[1]) else {
-            end(2, "usage: fetch http://HOST[:PORT]/PATH FILE")
+            end(2, usage)
         }
         Task {
             do {
@@ -27,12 +31,15 @@ struct Fetch {
         RunLoop.main.run()
     }
 
-    /// A bar in one line of a terminal, or a line each time.
+    /// In one line of a terminal: a bar, if the size is known. Nobody watches anything else.
     static func show(_ done: Int, of size: Int?) {
-        let bytes = size.map { "\(done) of \($0) bytes" } ?? "\(done) bytes"
-        guard let size, size > 0, isatty(STDOUT_FILENO) != 0 else { return print(bytes) }
-        let bar = String(repeating: "#", count: 40 * done / size)
-        print("\r\(bytes) |\(bar)", terminator: done < size ? "" : "|\n")
+        if isatty(STDOUT_FILENO) == 0 { return }
+        if let size, size > 0 {
+            let bar = String(repeating: "#", count: 40 * done / size)
+            print("\r\(done) of \(size) bytes |\(bar)", terminator: done < size ? "" : "|\n")
+        } else {
+            print("\r\(done) bytes", terminator: "")
+        }
         fflush(nil)
     }
 
@@ -42,10 +49,8 @@ struct Fetch {
     }
 
     @MainActor static func fetch(_ address: HTTPAddress, to path: String) async throws {
-        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
-        guard file >= 0 else { throw Refusal(reason: "\(path): \(String(cString: strerror(errno)))") }
-        defer { close(file) }
-        let known = Int(lseek(file, 0, SEEK_END))
+        var status = stat()
+        let known = stat(path, &status) == 0 ? Int(status.st_size) : 0
         let connection = try await RunLoop.Connection.connect(
             to: .tcp(address.host, port: address.port), within: .seconds(10), on: .main,
             options: .init(idleLimit: .seconds(30)))
@@ -59,10 +64,16 @@ struct Fetch {
         switch response.status {
         case 206 where response.start == known: done = known
         // The server has no ranges, or another file by now.
-        case 200: ftruncate(file, 0)
+        case 200 where known == 0 || response.length != known: break
+        case 200: return print("\(path) is complete already")
         case 416 where known > 0 && response.size == known: return print("\(path) is complete already")
         default: throw Refusal(reason: "the server answers with status \(response.status)")
         }
+        // Only now: what fails before leaves no file behind, and no file changed.
+        let start = done > 0 ? O_APPEND : O_TRUNC
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | start, 0o666)
+        guard file >= 0 else { throw Refusal(reason: "\(path): \(String(cString: strerror(errno)))") }
+        defer { close(file) }
         if done > 0 { print("goes on after \(done) bytes") }
         let size = response.length.map { done + $0 }
         while size.map({ done < $0 }) ?? true, let chunk = try await reader.chunk() {
@@ -75,7 +86,7 @@ struct Fetch {
         if let size, done < size {
             throw Refusal(reason: "interrupted after \(done) of \(size) bytes; the same command goes on from there")
         }
-        print("\(path) is complete")
+        print("\(path) is complete: \(done) bytes")
     }
 }
 

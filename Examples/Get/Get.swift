@@ -14,10 +14,14 @@ import Musl
 /// The number is how many seconds a request may take as a whole: a server that sends a byte now and then is given up as well.
 @main
 struct Get {
+    static let usage = "usage: get SECONDS HOST:PORT /PATH ..."
+
     @MainActor static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
+        // An answer, and no error.
+        if arguments == ["--help"] { return print(usage) }
         guard arguments.count > 2, let limit = Double(arguments[0]), let client = Client(arguments[1], limit) else {
-            say("usage: get SECONDS HOST:PORT /PATH ...")
+            say(usage)
             exit(2)
         }
         Task {

@@ -15,11 +15,17 @@ import Musl
 /// Control-Z gives the terminal to the shell until `fg`.
 @main
 struct Main {
+    static let usage = "usage, in a terminal: panel PROGRAM [ARGUMENT ...]"
+
+    static func end(_ status: CInt, _ words: String) -> Never {
+        _ = (words + "\n").withCString { write(STDERR_FILENO, $0, strlen($0)) }
+        exit(status)
+    }
+
     @MainActor static func main() {
-        guard CommandLine.arguments.count > 1, let screen = Screen() else {
-            print("usage, in a terminal: panel PROGRAM [ARGUMENT ...]")
-            exit(2)
-        }
+        // An answer, and no error.
+        if CommandLine.arguments.dropFirst() == ["--help"] { return print(usage) }
+        guard CommandLine.arguments.count > 1, let screen = Screen() else { end(2, usage) }
         let panel = Panel(Array(CommandLine.arguments.dropFirst()), screen)
         do {
             for signal in [SIGWINCH, SIGTSTP, SIGINT, SIGTERM, SIGHUP] {
@@ -27,8 +33,7 @@ struct Main {
                 try RunLoop.main.add(source, forMode: .common)
             }
         } catch {
-            print("panel: \(error)")
-            exit(1)
+            end(1, "panel: \(error)")
         }
         // From here on each end gives the terminal back.
         screen.take()

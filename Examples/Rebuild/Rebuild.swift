@@ -15,11 +15,21 @@ import Musl
 /// Several changes within a tenth of a second are one. Control-C and SIGTERM end the command as well.
 @main
 struct Rebuild {
+    static let usage = "usage: rebuild FOLDER PROGRAM [ARGUMENT ...]"
+
     @MainActor static func main() {
+        // An answer, and no error.
+        if CommandLine.arguments.dropFirst() == ["--help"] { return print(usage) }
         guard CommandLine.arguments.count > 2 else {
-            tell("usage: rebuild FOLDER PROGRAM [ARGUMENT ...]")
+            tell(usage)
             exit(2)
         }
+        // A folder may come later, but one that is not there is mostly a mistake.
+        guard let folder = opendir(CommandLine.arguments[1]) else {
+            tell("rebuild: \(CommandLine.arguments[1]): \(String(cString: strerror(errno)))")
+            exit(1)
+        }
+        closedir(folder)
         let builder = Builder(Array(CommandLine.arguments[2...]))
         Task {
             do {

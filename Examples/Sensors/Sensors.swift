@@ -21,6 +21,8 @@ import Musl
 struct Sensors {
     /// Synchronous, so that it keeps the initial thread and can run the main loop, which serves the main actor.
     @MainActor static func main() {
+        // An answer, and no error.
+        if CommandLine.arguments.dropFirst() == ["--help"] { return print(Options.usage) }
         do {
             try run(Options(CommandLine.arguments.dropFirst()))
         } catch let refusal as Refusal {

@@ -18,13 +18,17 @@ import Musl
 /// Start reading at Supervisor.swift.
 @main
 struct Supervise {
+    static let usage = "usage: supervise SHORTEST LONGEST PROGRAM [ARGUMENT ...]"
+
     /// Synchronous, so that it keeps the initial thread and can run the main loop.
     @MainActor static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
+        // An answer, and no error.
+        if arguments == ["--help"] { return Message.print(usage) }
         guard arguments.count > 2, let shortest = Double(arguments[0]), let longest = Double(arguments[1]),
             shortest > 0, longest >= shortest, longest < 1e9
         else {
-            Message.print("usage: supervise SHORTEST LONGEST PROGRAM [ARGUMENT ...]")
+            Message.complain(usage)
             exit(2)
         }
         let supervisor = Supervisor(Array(arguments[2...]), .seconds(shortest), .seconds(longest))
@@ -33,7 +37,7 @@ struct Supervise {
             do {
                 try await supervisor.run()
             } catch {
-                Message.print("\(error)")
+                Message.complain("supervise: \(error)")
                 exit(1)
             }
         }
@@ -42,17 +46,20 @@ struct Supervise {
                 try RunLoop.main.add(RunLoop.Source(signal: signal) { _ in supervision.cancel() }, forMode: .common)
             }
         } catch {
-            Message.print("\(error)")
+            Message.complain("supervise: \(error)")
             exit(1)
         }
         RunLoop.main.run()
     }
 }
 
-/// A line on standard output, at once.
+/// A line at once, also into a pipe: on standard output, or of an error.
 enum Message {
-    static func print(_ text: String) {
+    static func print(_ text: String) { put(text, STDOUT_FILENO) }
+    static func complain(_ text: String) { put(text, STDERR_FILENO) }
+
+    private static func put(_ text: String, _ descriptor: CInt) {
         let line = text + "\n"
-        _ = write(STDOUT_FILENO, line, line.utf8.count)
+        _ = write(descriptor, line, line.utf8.count)
     }
 }

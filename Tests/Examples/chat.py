@@ -245,6 +245,7 @@ def status_line():
     """the status is printed periodically"""
     with Server("--status", "0.1") as server, Client(server, "ann") as ann:
         ann.say("hello")
+        server.out.expect("chat: guest1 has come\n")
         server.out.expect("chat: 1 clients, 2 lines so far, 0 bytes waiting\n")
         server.out.wait(lambda text: text.count(" bytes waiting\n") > 3, "more of them")
         check(server.end() == 0)

@@ -79,9 +79,9 @@ def fetch(server, path, status, *words, source=None):
 
 @test
 def fetches(folder):
-    """a file comes whole, with progress"""
+    """a file comes whole, and in a pipe without a line for each part"""
     path, server = os.path.join(folder, "file"), Server(whole)
-    fetch(server, path, 0, f"connected to 127.0.0.1:{server.port}", f"{len(CONTENT)} of {len(CONTENT)} bytes", "is complete")
+    fetch(server, path, 0, f"connected to 127.0.0.1:{server.port}", f"{path} is complete: {len(CONTENT)} bytes")
     check(content_of(path) == CONTENT)
     check(server.requests[0].startswith(f"GET /file HTTP/1.1\r\nHost: {HOST}:{server.port}\r\n"), server.requests[0])
     check("Range" not in server.requests[0])
@@ -121,10 +121,12 @@ def resumes(folder):
 
 @test
 def begins_again(folder):
-    """a server without ranges sends everything again"""
-    path, server = os.path.join(folder, "file"), Server(first_part, whole)
+    """a server without ranges sends everything again, unless it is there already"""
+    path, server = os.path.join(folder, "file"), Server(first_part, whole, whole)
     fetch(server, path, 1, "interrupted")
     fetch(server, path, 0, "is complete")
+    check(content_of(path) == CONTENT)
+    fetch(server, path, 0, "is complete already")
     check(content_of(path) == CONTENT)
 
 
@@ -138,9 +140,10 @@ def has_no_length(folder):
 
 @test
 def complains(folder):
-    """what goes wrong is told in words"""
+    """what goes wrong is told in words, and leaves no file behind"""
     path, server = os.path.join(folder, "file"), Server(absent)
     fetch(server, path, 1, "status 404")
+    check(not os.path.exists(path))
     server.socket.close()
     # Each address of a name is told with its error; an address alone is told once.
     refused = [f"connect to {HOST}:{server.port} (", f"127.0.0.1:{server.port}: Connection refused"] if HOST == "localhost" else []
@@ -148,6 +151,7 @@ def complains(folder):
     # Where no file knows localhost, nothing may know whether there is a name.
     fetch(server, path, 1, "There is no such name" if HOST == "localhost" else "no.such_name!", source="http://no.such_name!/")
     fetch(server, path, 2, "usage", source="ftp://localhost/")
+    check(not os.path.exists(path))
 
 
 main()

@@ -85,7 +85,7 @@ def refused():
     """a program that is not there is named, and so is a wrong command line"""
     with Supervise("1", "2", "/no/program") as supervisor:
         check(supervisor.status() == 1)
-        check("/no/program: No such file" in supervisor.out.text, supervisor.out.text)
+        check("supervise: /no/program: No such file" in supervisor.errors.text, supervisor.errors.text)
     with Supervise("2", "1", "true") as supervisor:
         check(supervisor.status() == 2)
 
