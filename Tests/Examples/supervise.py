@@ -54,6 +54,8 @@ def polite_end():
     with supervise("trap 'echo goodbye; exit 7' TERM; sleep 1000 & echo ready $!; wait") as supervisor:
         text = supervisor.out.expect("ready ")
         grandchild = int(supervisor.out.wait(lambda text: re.search(r"ready (\d+)\n", text), text).split()[-1])
+        # Until then it may be a copy of the shell, which catches the signal as that does.
+        wait_until(lambda: open(f"/proc/{grandchild}/comm").read() == "sleep\n", "the grandchild to begin")
         check(supervisor.end(signal.SIGINT) == 0)
         check("goodbye\n" in supervisor.out.text and "status 7" in supervisor.out.text, supervisor.out.text)
         wait_until(lambda: not exists(grandchild) or "Z" in open(f"/proc/{grandchild}/stat").read().rpartition(")")[2].split()[0],
