@@ -39,6 +39,4 @@ func expectToFind(
     let failure = try #require(
         await #expect(throws: RunLoop.Simulation.Failure.self) { try await simulate(seeds: 1000, body) })
     #expect(failure.isRepeatable && "\(failure.error)".contains(what) && !failure.story.isEmpty, "\(failure)")
-    let end = failure.story.suffix(80).joined(separator: "\n")
-    print("\(failure.report.map { "\($0)" } ?? "") \(failure.error)\n\(end)")
 }
