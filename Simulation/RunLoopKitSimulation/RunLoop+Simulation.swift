@@ -24,13 +24,14 @@ extension RunLoop {
     /// happens to a message on a simulated link. What a loop guarantees stays so: posts in order, timers at one instant by their order.
     /// Time is virtual, and passes when nobody has anything to do.
     ///
-    /// The program needs no change for that. Whatever the body starts belongs to the simulation: `Task { }` and `Task.detached`, actors, the main
-    /// actor and `RunLoop.main`, groups, libraries that are built on them. `Task.sleep`, `ContinuousClock`, `SuspendingClock` and `Date` follow its time,
+    /// The program needs no change for that. Whatever the body starts belongs to the simulation: `Task { }` and `Task.detached`, actors,
+    /// the main actor and `RunLoop.main`, groups, libraries that are built on them. `Task.sleep`, `ContinuousClock`, `SuspendingClock` and
+    /// `Date` follow its time,
     /// `SystemRandomNumberGenerator` its dice. What can't belong to it are threads, Dispatch's queues, and descriptors of the world
     /// outside: if one of them resumes a task, the simulation fails with ``Escape``, since the same seed need not give the same run then.
     /// (With compilers other than Swift 6.3 only tasks that prefer ``executor`` belong to it, and they sleep by the clock of ``loop``.)
     @safe public final class Simulation: Sendable {
-        /// The main loop: on the simulation's threads it is `RunLoop.main`, and it performs the jobs of the main actor.
+        /// The simulation's main loop: on the simulation's threads it is `RunLoop.main`, and it performs the jobs of the main actor.
         public let loop: RunLoop
         let schedule: Schedule
         let waits = Guarded(Line<String>())
@@ -69,13 +70,13 @@ extension RunLoop {
             tasks.serveMainActor()
         }
 
-        /// For how many milliseconds a thread outside is awaited when nothing can happen, where it is to be found out at all. For tests of that on
-        /// a busy machine.
+        /// For how many milliseconds a thread outside is awaited when nothing can happen, where it is to be found out at all. For tests of
+        /// that on a busy machine.
         package func awaitThreadsOutside(for milliseconds: Int32) {
             if schedule.patience > 0 { schedule.patience = milliseconds }
         }
 
-        /// The executor of the tasks.
+        /// The executor on which the simulation's tasks run.
         public var executor: any _Concurrency.TaskExecutor { tasks }
 
         /// Writes a line, with the time, which a failure shows. The same seed gives the same lines.
@@ -85,7 +86,7 @@ extension RunLoop {
             schedule.tell(.noted(text))
         }
 
-        /// What was noted so far.
+        /// The lines that were noted so far, each with its time.
         public var lines: [String] { notes.withLock { $0 } }
 
         /// Throws if the condition does not hold, and so ends the search for a seed that breaks it.
@@ -131,8 +132,8 @@ extension RunLoop {
             return place.loop
         }
 
-        /// Gives the calling thread the simulation's time, and its loop its turns. It decides nothing before its first turn: it has none that it could
-        /// give away, to whoever has a lock that it wants.
+        /// Gives the calling thread the simulation's time, and its loop its turns. It decides nothing before its first turn: it has none
+        /// that it could give away, to whoever has a lock that it wants.
         @discardableResult
         private func join(_ name: String) -> (number: Int, turn: Turn) {
             let member = unsafe schedule.join(name, descriptor: runloop__set_descriptor(runloop_current()))

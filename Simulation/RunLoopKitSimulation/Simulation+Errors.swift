@@ -2,16 +2,18 @@
 public import RunLoopKit
 
 extension RunLoop.Simulation {
-    /// Nothing can ever happen: no task is ready, no loop has anything to do, and nobody waits for an instant.
+    /// The error of a run in which nothing can happen any more: no task is ready, no loop has anything to do, and nobody waits for an
+    /// instant.
     public struct Standstill: Error, CustomStringConvertible {
         /// What is waited for, by the body and by whoever said so by ``awaiting(_:fileID:line:isolation:_:)``, and where: "the answer:
         /// Tests/File.swift:12".
         public let waiters: [String]
-        /// Each task that waits: for a continuation, another task or a group, since when, in which function and at which line.
+        /// Each task that waits for ever, in words: for a continuation, another task or a group, since when, in which function and at which
+        /// line.
         public let tasks: [String]
         /// The tasks without their numbers and times.
         var places: Set<String> { Set(tasks.map { $0.filter { !$0.isNumber } }) }
-        /// What is in each loop.
+        /// Descriptions of the simulation's loops: their modes and items.
         public let loops: [String]
         /// What the simulation has noted.
         let lines: [String]
@@ -30,7 +32,7 @@ extension RunLoop.Simulation {
 
     /// The program goes round, and never ends: there were more steps than ``mostSteps``.
     public struct Livelock: Error, CustomStringConvertible {
-        /// How many there were.
+        /// How many steps of tasks and of time there were.
         public let steps: Int
         /// The functions in which the latest of them were, the most frequent first.
         public let functions: [String]
@@ -49,7 +51,7 @@ extension RunLoop.Simulation {
 
     /// A thread outside the simulation, of a Dispatch queue for instance, has resumed a task of it.
     public struct Escape: Error, CustomStringConvertible {
-        /// Where the tasks went on.
+        /// The functions in which the tasks went on, the most frequent first.
         public let functions: [String]
         /// What the simulation has noted.
         let lines: [String]
@@ -66,11 +68,11 @@ extension RunLoop.Simulation {
 
     /// A condition that does not hold.
     public struct UnmetRequirement: Error, CustomStringConvertible {
-        /// The condition, in words; or what a framework for tests says.
+        /// The condition that was not met, in words; or what a framework for tests says.
         public let what: String
         /// The file that requires it, `Module/File.swift`.
         public let file: String
-        /// The line in that file.
+        /// The line of the requirement, in that file.
         public let line: UInt
         private let begin: String
 

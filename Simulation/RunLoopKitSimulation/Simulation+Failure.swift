@@ -4,7 +4,7 @@ public import RunLoopKit
 extension RunLoop.Simulation {
     /// What was tried, and how long it took.
     public struct Report: Sendable, CustomStringConvertible {
-        /// How many runs there were: one for each seed, or for each order.
+        /// How many runs of the body there were: one for each seed, or for each order.
         public private(set) var runs = 0
         /// How long they took altogether, of real time.
         public private(set) var duration = Duration.zero
@@ -38,7 +38,7 @@ extension RunLoop.Simulation {
         public let error: any Swift.Error
         /// The choices that lead there, for `replay(_:)`. After the last one the first way is taken each time.
         public let journal: [Int]
-        /// What the simulation noted.
+        /// The lines that the failing run has noted, each with its time.
         public let lines: [String]
         /// What happened in the shortest run that was found to fail in this way, step by step: who did what, when, and at which line. Empty
         /// if the run could not be repeated.

@@ -17,7 +17,7 @@ public struct SimulationTrait: TestTrait, SuiteTrait, TestScoping {
     /// A suite's tests have it, too.
     public var isRecursive: Bool { true }
 
-    /// For Swift Testing.
+    /// Runs the test's body under each seed; Swift Testing calls it.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
@@ -54,13 +54,14 @@ extension Trait where Self == SimulationTrait {
     ///         #expect(ContinuousClock.now - start >= .seconds(3600))
     ///     }
     ///
-    /// It fails if it throws, if an expectation does not hold, if it traps, or if it waits for something that never comes. Other tests follow in
-    /// each case. The report of the failure is that of `simulate`: the seed, the shortest journal, and what happens, step by step. The simulation is `RunLoop.Simulation.current`. An
-    /// expectation in a detached task belongs to no test, as anywhere, and so ends no search.
+    /// It fails if it throws, if an expectation does not hold, if it traps, or if it waits for something that never comes. Other tests
+    /// follow in each case. The report of the failure is that of `simulate`: the seed, the shortest journal, and what happens, step by
+    /// step. The simulation is `RunLoop.Simulation.current`. An expectation in a detached task belongs to no test, as anywhere, and so ends
+    /// no search.
     ///
-    /// The environment decides, if it has RUNLOOP_SIMULATION_SEED or RUNLOOP_SIMULATION_SEEDS, as for `simulate`. Each case of a test with arguments
-    /// is simulated by itself. Other traits of the test are applied once, around all of its runs, if they come before this one, and in each
-    /// run if they come after it.
+    /// The environment decides, if it has RUNLOOP_SIMULATION_SEED or RUNLOOP_SIMULATION_SEEDS, as for `simulate`. Each case of a test with
+    /// arguments is simulated by itself. Other traits of the test are applied once, around all of its runs, if they come before this one,
+    /// and in each run if they come after it.
     public static func simulated(seeds count: Int = 100, from first: UInt64 = 0) -> Self {
         SimulationTrait(runs: .seeds(count, from: first))
     }

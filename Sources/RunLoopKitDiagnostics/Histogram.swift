@@ -7,9 +7,9 @@ extension RunLoop {
     public struct Histogram: Sendable {
         /// How many durations were measured.
         public let count: Int
-        /// All of them together.
+        /// The sum of all durations.
         public let sum: Duration
-        /// The longest, exactly.
+        /// The longest duration, exactly.
         public let max: Duration
         private let core: runloop_histogram
 

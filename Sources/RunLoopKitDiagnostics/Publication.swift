@@ -10,8 +10,8 @@ extension RunLoop {
     ///     RunLoop.current.startStatistics()
     ///     RunLoop.current.run()
     ///
-    /// `runloop-top` then lists the process, and `runloop-top PID` shows its loops: the one of the thread that made the publication, and all
-    /// that have statistics, a recording or a watchdog. It is a Unix socket, which sends a client that connects the loops'
+    /// `runloop-top` then lists the process, and `runloop-top PID` shows its loops: the one of the thread that made the publication, and
+    /// all that have statistics, a recording or a watchdog. It is a Unix socket, which sends a client that connects the loops'
     /// ``RunLoop/report(_:)`` as a JSON array. Only processes of the same user are answered, by a thread of its own, so loops that hang are
     /// shown, too.
     ///
@@ -21,7 +21,7 @@ extension RunLoop {
         private let isPublished = Guarded(true)
         private let process = ForkGeneration()
 
-        /// Publishes the process. Any thread. O(1).
+        /// Publishes the reports and statistics of the process's loops at a socket, for runloop-top. Any thread. O(1).
         ///
         /// - Parameter path: where the socket is made, at most 107 bytes; `nil` is `runloop-PID.sock` in `$XDG_RUNTIME_DIR`, or else in
         ///   `/tmp/runloop-UID`, where `runloop-top` looks. A socket that a process left there when it ended is replaced.

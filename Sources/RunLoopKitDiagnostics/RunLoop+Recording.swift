@@ -19,8 +19,8 @@ extension RunLoop {
         if result < 0, Error(result: result) == .outOfMemory { outOfMemory() }
     }
 
-    /// Records no more. What was recorded stays. No effect if nothing is recorded. On the loop's own thread only: anything else is a
-    /// precondition failure. O(1).
+    /// Ends the recording of the calling thread's loop. What was recorded stays. No effect if nothing is recorded.
+    /// On the loop's own thread only: anything else is a precondition failure. O(1).
     public func stopRecording() {
         precondition(isCurrent, "The recording of a run loop is stopped on its own thread.")
         runloop_recorder_stop()

@@ -3,7 +3,7 @@ internal import CRunLoopDiagnostics
 public import RunLoopKit
 
 extension RunLoop {
-    /// The form of a report.
+    /// The form of a report on a loop: for people, with a stack, or for programs.
     public enum ReportForm: Sendable {
         /// Lines for people.
         case text
@@ -22,9 +22,10 @@ extension RunLoop {
         }
     }
 
-    /// Explains the loop: whether it is asleep, busy or spinning, and what it calls now; which timers and sources keep a run in each mode
-    /// going, by name; of what is signalled, due or ready, why it waits; and its statistics, if they were started. What it does now is known
-    /// of a loop that is followed: for statistics, by a recording, by a watchdog, or for reports on signals or to a ``Publication``.
+    /// Returns an account of the loop for people or programs: whether it is asleep, busy or spinning, and what it calls now; which timers
+    /// and sources keep a run in each mode going, by name; of what is signalled, due or ready, why it waits; and its statistics, if they
+    /// were started. What it does now is known of a loop that is followed: for statistics, by a recording, by a watchdog, or for reports on
+    /// signals or to a ``Publication``.
     ///
     ///     print(RunLoop.main.report())
     ///

@@ -5,7 +5,7 @@ public import RunLoopKit
 extension RunLoop {
     /// What a loop has done since its statistics were started.
     public struct Statistics: Sendable {
-        /// The kinds of call-outs.
+        /// The kinds of call-outs that are counted apart.
         public enum Callout: Int, CaseIterable, Sendable {
             /// An observer was notified.
             case observer
@@ -31,23 +31,23 @@ extension RunLoop {
         public let runs: Int
         /// How many iterations began, those of nested runs included.
         public let iterations: Int
-        /// How often the loop slept. A wait that finds something to do at once is no sleep.
+        /// How often the loop has waited in the kernel. A wait that finds something to do at once is no sleep.
         public let sleeps: Int
         /// How many iterations it has made since the last sleep, or since the outermost run began: many, if it spins.
         public let iterationsSinceSleep: Int
         /// How many call-outs there were of each kind.
         public let callouts: [Callout: Int]
-        /// How long the sleeps were.
+        /// How long the loop has slept each time.
         public let sleepDurations: Histogram
         /// How long the iterations of the outermost runs took, without their sleep.
         public let iterationDurations: Histogram
         /// How long the call-outs took; a run inside one counts for it, too.
         public let calloutDurations: Histogram
-        /// How late timers fired.
+        /// How much later than their dates timers have fired.
         public let timerLateness: Histogram
         /// How long it took from a post to when the loop took it up; of posts in a burst, the first.
         public let postToRun: Histogram
-        /// The longest call-out: its kind, and the name of its item if there is one.
+        /// Of which item the longest call-out was: its kind, and the name of its item if there is one.
         public let longestCallout: (kind: Callout, name: String?)?
 
         /// The busy share of the elapsed time, from 0 to 1.
@@ -92,8 +92,8 @@ extension RunLoop {
         if result < 0, Error(result: result) == .outOfMemory { outOfMemory() }
     }
 
-    /// Stops them. What they have counted stays readable. No effect if they are not started. On the loop's own thread only:
-    /// anything else is a precondition failure. O(1).
+    /// Stops the statistics of the calling thread's loop. What they have counted stays readable. No effect if they are not started. On the
+    /// loop's own thread only: anything else is a precondition failure. O(1).
     public func stopStatistics() {
         precondition(isCurrent, "The statistics of a run loop are stopped on its own thread.")
         runloop_statistics_stop()

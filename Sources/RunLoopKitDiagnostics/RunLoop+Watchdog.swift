@@ -5,7 +5,7 @@ public import RunLoopKit
 extension RunLoop {
     /// What a watchdog has noticed.
     public struct Diagnosis: Sendable, CustomStringConvertible {
-        /// The kinds of reports.
+        /// The kinds of findings that a watchdog reports.
         public enum Kind: Sendable {
             /// The loop has not come back for the limit. Once per hang.
             case hang
@@ -13,12 +13,12 @@ extension RunLoop {
             case hangEnded
             /// As many iterations without a sleep as the limit says. Once per spin.
             case spin
-            /// Work for the main dispatch queue and the main actor has waited for the limit, while the main loop ran inside such work, or in
-            /// a mode that isn't common. Once until it is served.
+            /// Work for the main dispatch queue and the main actor has waited for the limit, while the main loop ran inside such work, or
+            /// in a mode that isn't common. Once until it is served.
             case starvation
         }
 
-        /// What was noticed.
+        /// What the watchdog has noticed: a hang or its end, a spin, or a starved main queue.
         public let kind: Kind
         /// The kind of the call-out that it is about, if it is about one.
         public let callout: Statistics.Callout?
@@ -32,8 +32,8 @@ extension RunLoop {
         public let iterations: Int
         /// Which share of the spin's calls were of that item, from 0 to 1; otherwise zero.
         public let share: Double
-        /// The functions of the loop's thread, of a hang and of a starvation, the innermost first: each with its file and line, or its library.
-        /// Empty if they can't be had.
+        /// The functions of the loop's thread, of a hang and of a starvation, the innermost first: each with its file and line, or its
+        /// library. Empty if they can't be had.
         public let stack: [String]
         /// All of that but the stack, as a sentence.
         public let description: String
@@ -66,10 +66,10 @@ extension RunLoop {
     ///     try RunLoop.main.startWatchdog(hangLimit: .milliseconds(250))
     ///
     /// A loop that sleeps, and a nested run that iterates, don't hang; nor does a loop whose machine was suspended or whose program
-    /// was stopped by a debugger. No wait ends early because of a report: the stack of a thread that waits in the kernel is read from outside,
-    /// and only one that runs is asked for its stack by SIGURG, unless the program handles that signal itself. A hang that ends with the
-    /// process, by `exit`, is reported before that. A forked child has no watchdog. On the loop's own thread only: anything else is a precondition failure, as is a limit below ten
-    /// milliseconds or one iteration, or no limit at all. O(1).
+    /// was stopped by a debugger. No wait ends early because of a report: the stack of a thread that waits in the kernel is read from
+    /// outside, and only one that runs is asked for its stack by SIGURG, unless the program handles that signal itself. A hang that ends
+    /// with the process, by `exit`, is reported before that. A forked child has no watchdog. On the loop's own thread only: anything else
+    /// is a precondition failure, as is a limit below ten milliseconds or one iteration, or no limit at all. O(1).
     ///
     /// - Parameters:
     ///   - hangLimit: how long the loop may be busy, or the main dispatch queue's work wait. Noticed up to a quarter of it late, at most a

@@ -59,7 +59,7 @@ public struct AwaitedConditionFailure: Error, CustomStringConvertible {
     let timeLimit: Duration
     /// The file in which it was awaited, `Module/File.swift`.
     public let fileID: StaticString
-    /// The line in that file.
+    /// The line of the wait, in that file.
     public let line: UInt
     /// What was in the loop at the end.
     let loopDescription: String

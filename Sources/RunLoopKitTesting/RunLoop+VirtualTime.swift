@@ -18,18 +18,19 @@ extension RunLoop {
     ///         precondition(!timer.isValid)
     ///     }
     ///
-    /// Timers, timeouts, delayed performs, limits of runs and `loop.clock` follow it, and so does every clock on the loop's thread: `ContinuousClock`,
-    /// `SuspendingClock`, `Date`, what C reads, alarms, limits of connections. It stands still while anything is ready, and jumps to the next
-    /// instant that the loop waits for when nothing is: each due instant is visited, in order, and nothing is ever late or early.
+    /// Timers, timeouts, delayed performs, limits of runs and `loop.clock` follow it, and so does every clock on the loop's thread:
+    /// `ContinuousClock`,
+    /// `SuspendingClock`, `Date`, what C reads, alarms, limits of connections. It stands still while anything is ready, and jumps to the
+    /// next instant that the loop waits for when nothing is: each due instant is visited, in order, and nothing is ever late or early.
     /// Descriptors, signals and other threads stay real, those of the task pool too, so a task that is to follow the time prefers the loop
     /// (`loop.taskExecutor`); or the whole body is simulated (`withSimulation`).
     ///
-    /// The time does not jump while a task of the loop awaits `runBlocking`, `performAndWait` of another loop, or the end of a child. While the
-    /// program waits for something else that is real, a `RealWork` keeps it from jumping.
+    /// The time does not jump while a task of the loop awaits `runBlocking`, `performAndWait` of another loop, or the end of a child. While
+    /// the program waits for something else that is real, a `RealWork` keeps it from jumping.
     ///
     /// `withVirtualTime` makes one for a new thread. A program makes its own for a loop that it has already, before that has timers.
     @safe public final class VirtualTime: Sendable {
-        /// Whose time it is.
+        /// The loop whose time is virtual.
         public let loop: RunLoop
         /// The same, for the core: `loop` retains it.
         @safe private nonisolated(unsafe) let core: OpaquePointer
@@ -44,8 +45,9 @@ extension RunLoop {
 
         /// Gives the calling thread's loop a virtual time, which begins now, until `end()` or the end of the thread.
         ///
-        /// It is a precondition failure if the loop has one already, or timers or a run with a limit, whose dates would change their meaning.
-        /// A signal, a shutdown, and a child with pipes have a timer of their own for a while, in a loop that has the machine's time.
+        /// It is a precondition failure if the loop has one already, or timers or a run with a limit, whose dates would change their
+        /// meaning. A signal, a shutdown, and a child with pipes have a timer of their own for a while, in a loop that has the machine's
+        /// time.
         public init() {
             precondition(VirtualTimeOfLoop.known?.time == nil, "A loop has one virtual time at a time.")
             Self.followOutsideWork
@@ -85,8 +87,8 @@ extension RunLoop {
 
         /// Gives the loop the machine's time back, on its own thread, once. It is a precondition failure if a run with a limit goes on.
         ///
-        /// Timers that are still in the loop are invalidated, and deadlines of its sources are taken back: their dates are of the virtual time.
-        /// For a test that is a failure, so that none is forgotten; a test that expects some takes them out of the loop itself.
+        /// Timers that are still in the loop are invalidated, and deadlines of its sources are taken back: their dates are of the virtual
+        /// time. For a test that is a failure, so that none is forgotten; a test that expects some takes them out of the loop itself.
         /// Tasks that sleep on the main loop go on.
         ///
         /// - Throws: `TimersLeftBehind`, after the loop has the machine's time.
@@ -114,9 +116,9 @@ extension RunLoop {
 
         /// Runs the loop until `duration` has passed, and nothing is left to do then.
         ///
-        /// On the loop's own thread, in its closures too, where the run is nested. In one mode: `.common` is a precondition failure. Stops of the
-        /// loop do not end it, and an empty mode does not either. A closure that performs itself again has always something to do, and this does
-        /// not return then.
+        /// On the loop's own thread, in its closures too, where the run is nested. In one mode: `.common` is a precondition failure. Stops
+        /// of the loop do not end it, and an empty mode does not either. A closure that performs itself again has always something to do,
+        /// and this does not return then.
         @available(*, noasync, message: "Running a loop blocks its thread: use withVirtualTime.")
         public func advance(by duration: Duration, mode: Mode = .default) {
             checkIsInForce()

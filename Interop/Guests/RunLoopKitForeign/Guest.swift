@@ -49,7 +49,7 @@ extension RunLoop.ForeignSource {
 private let peerHasShutDown: CInt = 0x2000
 
 extension RunLoop.ForeignSource.Guest {
-    /// Dispatches always.
+    /// Asks for a dispatch after each wait, unless a guest has a better answer.
     public func check(_ wait: RunLoop.ForeignSource.Wait) -> Bool { true }
     /// There is nothing to undo.
     public func cancel() {}

@@ -16,7 +16,7 @@ extension RunLoop {
 }
 
 extension RunLoop.BoundActor {
-    /// The loop's executor.
+    /// The executor of the loop to which the actor is bound, so that its methods run on that loop's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.executor.asUnownedSerialExecutor() }
 }
 
@@ -63,7 +63,8 @@ extension RunLoop.BoundActor {
         }
     }
 
-    /// The same for a closure that receives the messages of a ``RunLoop/Port``, which can't be copied, and are dropped if the actor is gone.
+    /// The same for a closure that receives the messages of a ``RunLoop/Port``, which can't be copied, and are dropped if the actor is
+    /// gone.
     @_disfavoredOverload
     public nonisolated func isolated<Request, Reply>(
         _ body: @escaping @Sendable (isolated Self, consuming RunLoop.Port<Request, Reply>.Message) -> Void

@@ -38,9 +38,9 @@ extension RunLoop {
             if state.isOver { observer.invalidate() }
         }
 
-        /// Marks the work: it is done before the loop next sleeps in the mode, or when its run ends. Wakes the loop if needed.
-        /// Several calls before that are one. Any thread, `body` too; no effect after `invalidate()`. O(1), one system call if
-        /// the loop sleeps.
+        /// Has the work done once before the loop sleeps, however often it is asked for: it is done before the loop next sleeps in the
+        /// mode, or when its run ends. Wakes the loop if needed. Several calls before that are one. Any thread, `body` too; no effect after
+        /// `invalidate()`. O(1), one system call if the loop sleeps.
         public func setNeeded() { if observer.isValid { state.mark() } }
 
         /// Is it marked, and has not begun? O(1).

@@ -13,7 +13,8 @@ extension RunLoop {
         /// In the mode, and never signalled.
         private let source = Source {}
 
-        /// Starts to keep the mode. Any thread. Makes the mode if needed. O(1), O(modes) for all common ones.
+        /// Keeps a mode of the loop from being empty, so that runs in it don't finish. Any thread. Makes the mode if needed. O(1), O(modes)
+        /// for all common ones.
         ///
         /// - Parameters:
         ///   - loop: the loop of the mode.
@@ -30,8 +31,8 @@ extension RunLoop {
         /// Does it still last? `false` after `invalidate()`. O(1).
         public var isValid: Bool { source.isValid }
 
-        /// Ends it, for ever. If the mode is empty then, a sleep in it ends, and the run finishes. A second call has no effect. Any
-        /// thread. O(modes).
+        /// Ends it for ever, so that the mode may be empty. If the mode is empty then, a sleep in it ends, and the run finishes. A second call has
+        /// no effect. Any thread. O(modes).
         public func invalidate() { source.invalidate() }
     }
 }

@@ -10,7 +10,7 @@ extension RunLoop {
     ///
     /// Sendable because the action is called by the loop's thread alone, and freed when nobody calls it any more.
     public final class Observer: Item, @unchecked Sendable {
-        /// The activities of a loop. The values are those of CFRunLoopActivity.
+        /// The activities of a loop of which an observer is notified. The values are those of CFRunLoopActivity.
         public struct Activities: OptionSet, Hashable, Sendable {
             /// The bits.
             public let rawValue: UInt32
@@ -32,7 +32,7 @@ extension RunLoop {
             public static let afterWaiting = Activities(rawValue: 1 << 6)
             /// A run ends, a nested one too.
             public static let exit = Activities(rawValue: 1 << 7)
-            /// All of them.
+            /// Every activity, also those of later versions.
             public static let all = Activities(rawValue: 0x0FFF_FFFF)
         }
 

@@ -11,7 +11,8 @@ extension RunLoop {
     ///
     /// Sendable because its closures are, and the rest is the core's.
     public final class Source: Item, @unchecked Sendable {
-        /// Why a source is called: conditions of its descriptor, with the values of EPOLLIN, EPOLLPRI, …, and what it can't ask for.
+        /// The conditions for which a source is called: conditions of its descriptor, with the values of EPOLLIN, EPOLLPRI, …, and what it
+        /// can't ask for.
         public struct Readiness: OptionSet, Hashable, Sendable {
             /// The bits.
             public let rawValue: UInt32
@@ -23,18 +24,18 @@ extension RunLoop {
 
             /// There is input, a connection to accept, or the end of the input.
             public static let read = Readiness(rawValue: 0x001)
-            /// There is urgent input.
+            /// The descriptor has urgent input, such as out-of-band bytes of TCP.
             public static let priority = Readiness(rawValue: 0x002)
-            /// Output can be written.
+            /// The descriptor takes output without blocking.
             public static let write = Readiness(rawValue: 0x004)
-            /// An error is pending. Reported to every source of the descriptor, requested or not.
+            /// The descriptor has an error pending. Reported to every source of the descriptor, requested or not.
             public static let error = Readiness(rawValue: 0x008)
-            /// The other side has closed. Reported to every source; a source that requests it is also called when the other side
-            /// has shut down its half.
+            /// The other side of the descriptor has closed it. Reported to every source; a source that requests it is also called when the
+            /// other side has shut down its half.
             public static let hangUp = Readiness(rawValue: 0x010)
-            /// The source was signalled. Not a condition that can be asked for.
+            /// The source was signalled by hand. Not a condition that can be asked for.
             public static let signalled = Readiness(rawValue: 0x020)
-            /// Its deadline has passed. Not a condition that can be asked for.
+            /// The source's deadline has passed. Not a condition that can be asked for.
             public static let due = Readiness(rawValue: 0x040)
         }
 
@@ -200,12 +201,12 @@ extension RunLoop {
         /// What the loop knows already is served before the kernel is asked, so a call with `due` alone does not say that nothing has
         /// arrived: look, before you give a peer up.
         ///
-        /// `nil` if there is none, or it has had its call. Setting replaces it, and `nil` takes it back, also if it has passed and the source
-        /// was not yet called for it. One that has passed is due at once. Also while the source is paused or in no loop; in its own closure
-        /// too. If it is in several loops, one of them calls it. A loop that sleeps is re-armed, not woken. The closure of a counter is called
-        /// without a reason being reported. Setting is ignored on an invalid source, and is a precondition failure for one that is signalled by hand,
-        /// and for a signal of the process, a watch or an alarm. Any thread; an answer about another thread's loop may be out of date already.
-        /// O(1), setting O(log deadlines) per mode.
+        /// `nil` if there is none, or it has had its call. Setting replaces it, and `nil` takes it back, also if it has passed and the
+        /// source was not yet called for it. One that has passed is due at once. Also while the source is paused or in no loop; in its own
+        /// closure too. If it is in several loops, one of them calls it. A loop that sleeps is re-armed, not woken. The closure of a
+        /// counter is called without a reason being reported. Setting is ignored on an invalid source, and is a precondition failure for
+        /// one that is signalled by hand, and for a signal of the process, a watch or an alarm. Any thread; an answer about another
+        /// thread's loop may be out of date already. O(1), setting O(log deadlines) per mode.
         public var deadline: Instant? {
             get { unsafe Instant(nanosecondCount: runloop_source_get_deadline(core)) }
             set {

@@ -6,7 +6,8 @@ extension RunLoop {
     /// Calls its action once when some time has passed, on the thread of its loop, unless it is rescheduled or cancelled before.
     ///
     /// For something that rarely happens: a connection that stays silent, a request without an answer, a key that is held down.
-    /// The value is the timeout: its owner postpones it with `reschedule(after:)`, and cancels it by destroying the value, or with `cancel()`.
+    /// The value is the timeout: its owner postpones it with `reschedule(after:)`, and cancels it by destroying the value, or with
+    /// `cancel()`.
     ///
     ///     private var idle: RunLoop.Timeout?
     ///     …
@@ -31,8 +32,8 @@ extension RunLoop {
     public struct Timeout: ~Copyable, Sendable {
         private let timer: ClosureTimer
 
-        /// Starts the timeout. Any thread. Makes the mode if needed. A loop that sleeps in the mode is re-armed, not woken (R87).
-        /// O(log timers) per mode.
+        /// Starts a timeout, which calls a closure once after a delay unless it is postponed or destroyed before. Any thread. Makes the
+        /// mode if needed. A loop that sleeps in the mode is re-armed, not woken (R87). O(log timers) per mode.
         ///
         /// - Parameters:
         ///   - loop: on whose thread the action is called. If that thread has ended, or the loop was made before a fork and this is

@@ -67,14 +67,15 @@ extension RunLoop {
                 tolerance: Nanoseconds.of(tolerance), order: order, consume action)
         }
 
-        /// Makes a timer without a date, which fires once for each date that it is given, until it is invalidated: a timer that can be armed again.
+        /// Makes a timer without a date, which fires once for each date that it is given, until it is invalidated: a timer that can be
+        /// armed again.
         ///
         ///     let timer = RunLoop.Timer { _ in advance() }
         ///     try loop.add(timer, forMode: .common)
         ///     timer.reschedule(after: .milliseconds(50))
         ///
-        /// In its action it may be given the next date; `nextFireDate = nil` takes the date back. It keeps its modes from being empty, armed or
-        /// not. Parameters as for `init(at:every:tolerance:order:_:)`, and the tolerance has no maximum.
+        /// In its action it may be given the next date; `nextFireDate = nil` takes the date back. It keeps its modes from being empty,
+        /// armed or not. Parameters as for `init(at:every:tolerance:order:_:)`, and the tolerance has no maximum.
         @inlinable
         public convenience init(
             tolerance: Duration = .zero, order: Int = 0, _ action: sending @escaping (Timer) -> Void
@@ -117,7 +118,7 @@ extension RunLoop {
 
         func end() { _ = unsafe action.take() }
 
-        /// The next due instant; while the action runs, the instant for which it runs (R81). `nil` if the timer will never fire,
+        /// When the timer is due next; while the action runs, the instant for which it runs (R81). `nil` if the timer will never fire,
         /// because it is invalid or because `nil` was set.
         ///
         /// Setting it moves the timer and restarts its schedule at that instant; `nil` suspends the timer (R83). If the action of
@@ -154,8 +155,8 @@ extension RunLoop {
             set { unsafe runloop_timer_set_tolerance(core, Nanoseconds.of(newValue)) }
         }
 
-        /// In the action: how many instants of the schedule were skipped since the previous call (R80). Otherwise the number in
-        /// the last call. O(1).
+        /// How many ticks the timer has missed, to be asked in its action: how many instants of the schedule were skipped since the
+        /// previous call (R80). Otherwise the number in the last call. O(1).
         public var missedTicks: Int { unsafe Int(clamping: runloop_timer_get_missed(core)) }
     }
 }

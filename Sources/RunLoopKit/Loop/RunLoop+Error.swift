@@ -13,8 +13,8 @@ extension RunLoop {
     ///         print(error)
     ///     }
     ///
-    /// What has no other type in its comment throws this one. No function declares it, because Swift 6.3 crashes on many a `catch` around a type
-    /// that is declared; so a clause without a pattern has `any Error`, and `catch let error as RunLoop.Error` has what is below.
+    /// What has no other type in its comment throws this one. No function declares it, because Swift 6.3 crashes on many a `catch` around a
+    /// type that is declared; so a clause without a pattern has `any Error`, and `catch let error as RunLoop.Error` has what is below.
     public struct Error: Swift.Error, Sendable {
         /// Linux's `errno` value, positive.
         public let errorNumber: Int32
@@ -35,8 +35,8 @@ extension RunLoop {
         }
 
         /// The error of an `errno` value, positive. If several constants have the number, it is the one whose meaning is that of an
-        /// addition to a loop: `permissionDenied`, `inAnotherLoop`, `inheritedAcrossFork`, `tooManyWatches`; or `lineTooLong`, or `invalid`. With EAGAIN it
-        /// is none of the constants.
+        /// addition to a loop: `permissionDenied`, `inAnotherLoop`, `inheritedAcrossFork`, `tooManyWatches`; or `lineTooLong`, or
+        /// `invalid`. With EAGAIN it is none of the constants.
         public init(errorNumber: Int32) {
             self.init(errorNumber, .ofNumber)
         }
@@ -137,7 +137,7 @@ extension RunLoop {
         public static let permissionDenied = Error(errorNumber: ErrorNumber.permissionDenied)
         /// The descriptor is not open, or not open for reading (EBADF).
         public static let badDescriptor = Error(errorNumber: ErrorNumber.badDescriptor)
-        /// Memory ran out (ENOMEM).
+        /// There is no memory left for the request (ENOMEM).
         public static let outOfMemory = Error(errorNumber: ErrorNumber.outOfMemory)
         /// The process has no descriptors left, or the user no inotify instances: fs.inotify.max_user_instances (EMFILE).
         public static let tooManyDescriptors = Error(errorNumber: ErrorNumber.tooManyDescriptors)
@@ -180,8 +180,8 @@ extension RunLoop {
         public static let connectionReset = Error(errorNumber: ErrorNumber.connectionReset)
         /// The connection was idle for too long, or the peer does not answer (ETIMEDOUT).
         public static let timedOut = Error(errorNumber: ErrorNumber.timedOut)
-        /// A child's output was cut off: another process had the pipe for longer than the child's `outputLimit` after its end, or the pipe was
-        /// closed at a limit (ETIMEDOUT).
+        /// A child's output was cut off: another process had the pipe for longer than the child's `outputLimit` after its end, or the pipe
+        /// was closed at a limit (ETIMEDOUT).
         public static let outputCutOff = Error(ErrorNumber.timedOut, .outputCutOff)
         /// Somebody else listens on the address, or its path is no socket (EADDRINUSE).
         public static let addressInUse = Error(errorNumber: ErrorNumber.addressInUse)

@@ -36,7 +36,7 @@ extension RunLoop {
         /// loop, to which it belongs: do not read or close it.
         public let fileDescriptor: CInt
 
-        /// What the last call found.
+        /// What the last iteration has found: more to do, nothing, or the end of the run.
         public private(set) var status: Status
 
         let loop: RunLoop

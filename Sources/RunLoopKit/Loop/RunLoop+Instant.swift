@@ -49,7 +49,7 @@ extension RunLoop {
             .nanoseconds(other.nanoseconds) - .nanoseconds(nanoseconds)
         }
 
-        /// As `advanced(by:)`.
+        /// Returns the instant that is so much later; the same as `advanced(by:)`.
         @inlinable
         public static func + (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: duration) }
 
@@ -59,7 +59,7 @@ extension RunLoop {
             instant.advanced(by: .zero - duration)
         }
 
-        /// As `advanced(by:)`.
+        /// Moves the instant by a duration; the same as `advanced(by:)`.
         @inlinable
         public static func += (instant: inout Instant, duration: Duration) { instant = instant + duration }
 
@@ -71,7 +71,7 @@ extension RunLoop {
         @inlinable
         public static func - (later: Instant, earlier: Instant) -> Duration { earlier.duration(to: later) }
 
-        /// Is one before the other?
+        /// Whether the first instant is before the second.
         @inlinable
         public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
     }

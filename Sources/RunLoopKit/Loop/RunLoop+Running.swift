@@ -3,7 +3,7 @@ internal import CRunLoopCore
 internal import CRunLoopOverlay
 
 extension RunLoop {
-    /// Why a run ended. The values are those of CFRunLoopRunResult (R36).
+    /// Why a run of a loop has returned. The values are those of CFRunLoopRunResult (R36).
     public enum RunResult: Int32, Hashable, Sendable {
         /// Nothing can ever happen in the mode.
         case finished = 1
@@ -62,8 +62,8 @@ extension RunLoop {
         run(mode, limit: Nanoseconds.of(limit), returnAfterSourceHandled: returnAfterSourceHandled)
     }
 
-    /// Makes one pass: a run of one iteration that waits once, and then serves everything that is ready, each once (R151). For those
-    /// that drive the loop from a loop of their own, that of a game, a simulation or an interpreter:
+    /// Makes one pass over what is ready: a run of one iteration that waits once, and then serves everything that is ready, each
+    /// once (R151). For those that drive the loop from a loop of their own, that of a game, a simulation or an interpreter:
     ///
     ///     while !isDone {
     ///         loop.runPass(waitingAtMost: .milliseconds(5))
@@ -126,9 +126,9 @@ extension RunLoop {
     /// Ends the innermost active run at the end of its iteration, and wakes it (R46). Several stops of a run are one. Any thread. O(1), one
     /// system call if the loop sleeps.
     ///
-    /// A stop in a mode ends the current run in that mode, at the end of an iteration, or else the next one (R53). It is a flag of the mode,
-    /// not a message to a run. So several before the end of that iteration end one run, and one that comes after its run has ended by itself
-    /// ends the next run of the mode, after one iteration and however much later. To end one run and no other, give it a condition:
+    /// A stop in a mode ends the current run in that mode, at the end of an iteration, or else the next one (R53). It is a flag of the
+    /// mode, not a message to a run. So several before the end of that iteration end one run, and one that comes after its run has ended by
+    /// itself ends the next run of the mode, after one iteration and however much later. To end one run and no other, give it a condition:
     /// `run(mode:until:deadline:)` checks a state of yours, which you set before you call `wakeUp()`. That works however often and however
     /// late you do it.
     ///

@@ -3,7 +3,8 @@ internal import CRunLoopCore
 
 // Rule numbers (R1, R36, …) refer to docs/RULES.md. The pages of the documentation leave them out.
 
-/// The run loop of a thread. It sleeps until something happens, and then calls the closure that was registered for it.
+/// The run loop of a thread: it waits for sources and timers, and calls what is ready, one thing at a time. It sleeps until something
+/// happens, and then calls the closure that was registered for it.
 ///
 /// Every thread has at most one loop, which is made when the thread first reads `current`. A loop does nothing by itself: its
 /// thread calls one of the `run` methods, and for as long as that call lasts the loop serves the timers, sources, performed

@@ -17,7 +17,7 @@ extension RunLoop {
     public final class Port<Request, Reply>: Sendable {
         private let state: PortState<Request, Reply>
 
-        /// Makes a port in a mode. Any thread. O(1).
+        /// Makes a port that receives requests on a loop, in one of its modes. Any thread. O(1).
         ///
         /// - Parameters:
         ///   - loop: on whose thread messages are received.
@@ -76,7 +76,8 @@ extension RunLoop {
         /// - Parameters:
         ///   - timeout: how long to wait for the reply at most; `nil` is as long as it takes.
         ///   - clock: measures the timeout. If its sleep fails, the timeout has passed.
-        /// - Throws: `RunLoop.PortError`, the reason why there is no reply, any but `full`. If the request was not received by then, it will not be.
+        /// - Throws: `RunLoop.PortError`, the reason why there is no reply, any but `full`. If the request was not received by then, it
+        /// will not be.
         public func request(
             _ request: sending Request, timeout: Duration? = nil,
             clock: some _Concurrency.Clock<Duration> = ContinuousClock(),
@@ -100,9 +101,9 @@ extension RunLoop {
         /// Can it still receive? O(1).
         public var isValid: Bool { state.isValid }
 
-        /// Ends the port: messages that were not received are destroyed, requests among them and tasks that wait for space get `closed`.
-        /// Messages that were received can still be replied to. A second call has no effect. Any thread, `receive` too; does not wait
-        /// for a call on another thread. O(messages).
+        /// Ends the port for both sides: messages that were not received are destroyed, requests among them and tasks that wait for space
+        /// get `closed`. Messages that were received can still be replied to. A second call has no effect. Any thread, `receive` too; does
+        /// not wait for a call on another thread. O(messages).
         public func invalidate() { state.end() }
     }
 

@@ -3,7 +3,7 @@ extension RunLoop.Port {
     /// A message that a port has received. It can't be copied: its owner replies, or destroys it, which reports to the asker that there
     /// will be no reply. It can be handed to another thread, or kept.
     public struct Message: ~Copyable {
-        /// What was sent.
+        /// The request that the sender has sent.
         public let request: Request
         private let answer: PortAnswer<Reply>?
 

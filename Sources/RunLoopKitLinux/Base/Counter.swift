@@ -49,7 +49,8 @@ extension RunLoop {
             if unsafe runloop_counter_add(source.core, value) < 0 { throw RunLoop.Error.invalid }
         }
 
-        /// The eventfd, non-blocking: valid as long as the counter, not to be closed. Writing eight bytes adds. O(1).
+        /// The counter's descriptor, a non-blocking eventfd: valid as long as the counter, not to be closed. Writing eight bytes adds.
+        /// O(1).
         public var fileDescriptor: CInt { unsafe runloop_source_get_descriptor(source.core) }
 
         /// Ends the counter, and drops what was added since the last call. Any thread; a second call has no effect.

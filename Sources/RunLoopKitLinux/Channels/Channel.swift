@@ -212,9 +212,9 @@ extension RunLoop {
         /// Can it still send and receive? O(1).
         public var isValid: Bool { !generation.isOver && !isOver.withLock { $0 } }
 
-        /// Ends the channel: messages that wait for the other end to read are destroyed, and requests get `closed`. `onEnd` is not
-        /// called, and iterations of ``messages`` end at once. A second call has no effect. Any thread, `receive` too; does not wait for a call
-        /// on another thread. O(messages, requests).
+        /// Ends the channel on this side: messages that wait for the other end to read are destroyed, and requests get `closed`. `onEnd` is
+        /// not called, and iterations of ``messages`` end at once. A second call has no effect. Any thread, `receive` too; does not wait
+        /// for a call on another thread. O(messages, requests).
         public func invalidate() { end(nil) }
 
         /// - Parameter reason: `nil` if its owner ends it, which needs no notification.

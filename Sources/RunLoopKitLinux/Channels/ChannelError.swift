@@ -58,7 +58,7 @@ extension RunLoop {
 }
 
 extension RunLoop.ChannelError: CustomStringConvertible {
-    /// The reason, as a sentence.
+    /// Why the channel failed, as a sentence.
     public var description: String {
         switch self {
         case .full: "The other process does not take its messages, or connections, as fast as they come."

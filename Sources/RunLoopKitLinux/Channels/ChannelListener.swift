@@ -19,7 +19,7 @@ extension RunLoop.Channel {
         private let keeper: ChannelKeeper
         private let source: RunLoop.Source
 
-        /// Listens, from now on. Any thread.
+        /// Listens for the other side of channels at a path, from now on. Any thread.
         ///
         /// - Parameters:
         ///   - path: a relative one is one in `$XDG_RUNTIME_DIR`. A path that a program has left behind is replaced; it is removed with the
@@ -31,7 +31,8 @@ extension RunLoop.Channel {
         ///   - mode: in which that happens.
         ///   - receive: called on the loop's thread with a channel and its message.
         ///   - onEnd: as that of a channel, with the one that has ended.
-        /// - Throws: `RunLoop.Error`: `addressInUse`, `accessDenied`, `invalid` for what is no path, `tooManyDescriptors`, `loopFinished`, `outOfMemory`,
+        /// - Throws: `RunLoop.Error`: `addressInUse`, `accessDenied`, `invalid` for what is no path, `tooManyDescriptors`, `loopFinished`,
+        /// `outOfMemory`,
         ///   and what else the system has against it.
         public init(
             on path: String, permissions: UInt32 = 0o600, backlog: Int? = nil, of loop: RunLoop,
@@ -74,7 +75,8 @@ extension RunLoop.Channel {
     }
 }
 
-/// The channels of a listener, until they end. Sendable because they are behind a lock, and the closure is called by the loop's thread alone.
+/// The channels of a listener, until they end. Sendable because they are behind a lock, and the closure is called by the loop's thread
+/// alone.
 private final class ChannelKeeper: @unchecked Sendable {
     private let loop: RunLoop
     private let options: RunLoop.Channel.Options

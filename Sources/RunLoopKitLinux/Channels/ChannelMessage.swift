@@ -7,7 +7,7 @@ extension RunLoop.Channel {
     /// A message that a channel has received, or the reply to a request. Any thread. A request that is freed without a reply is dropped,
     /// and its asker learns that; its channel receives nothing while there are as many as its limit.
     @safe public final class Message: Sendable {
-        /// What was sent.
+        /// The bytes of the message, as they were sent.
         public let bytes: [UInt8]
         /// How many descriptors were sent with it. They are closed on exec, and those that nobody takes with the message.
         public let descriptorCount: Int
@@ -38,12 +38,14 @@ extension RunLoop.Channel {
 
         private func takeCall() -> OpaquePointer? { unsafe call.exchange(nil, ordering: .acquiringAndReleasing) }
 
-        /// Replies. Without a request for a reply nothing is sent. Does not wait, and is never `full`. O(bytes), a system call.
+        /// Answers the message with bytes and descriptors, which the asker receives as its reply. Without a request for a reply nothing is
+        /// sent. Does not wait, and is never `full`. O(bytes), a system call.
         ///
         /// - Parameters:
         ///   - bytes: are copied.
         ///   - descriptors: remain the caller's, as with `send`.
-        /// - Throws: `RunLoop.ChannelError`: `tooLarge`, `closed`, and `failed` with what the system has against it; then the request is dropped. `failed` with
+        /// - Throws: `RunLoop.ChannelError`: `tooLarge`, `closed`, and `failed` with what the system has against it; then the request is
+        /// dropped. `failed` with
         ///   `invalid`: it was replied to before.
         public func reply(
             _ bytes: some Collection<UInt8>, descriptors: [CInt] = []
@@ -58,10 +60,10 @@ extension RunLoop.Channel {
         }
     }
 
-    /// The process at the other end of a channel or a connection: the one that connected, listened, or made the socketpair. Decide by `user`:
-    /// the kernel vouches for it, and a pid may be another process's by now.
+    /// The process at the other end of a channel or a connection: the one that connected, listened, or made the socketpair. Decide by
+    /// `user`: the kernel vouches for it, and a pid may be another process's by now.
     public struct Peer: Hashable, Sendable {
-        /// Its pid at that time; `nil` if it is unknown.
+        /// The sender's process number (pid) when it sent the message; `nil` if it is unknown.
         public let process: Int32?
         /// Its effective user at that time.
         public let user: UInt32

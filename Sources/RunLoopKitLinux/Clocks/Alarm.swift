@@ -26,7 +26,7 @@ extension RunLoop {
     /// their alarms, and a mode with an alarm is not empty. The action is freed with the alarm. In a forked child it is not
     /// called.
     public final class Alarm<Instant: InstantProtocol>: Sendable where Instant.Duration == Duration {
-        /// A date that has come: the argument of an action.
+        /// A date of the wall clock that has come: the argument of an action.
         public struct Tick: Hashable, Sendable {
             /// The latest date of the schedule that has come.
             public let date: Instant

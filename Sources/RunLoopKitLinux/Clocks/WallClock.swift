@@ -20,10 +20,10 @@ extension RunLoop {
         /// The mode of the loop in which a sleep can end; `.common` stands for any common mode.
         let mode: Mode
 
-        /// What the clock shows. Any thread. O(1).
+        /// What the system's wall clock shows now. Any thread. O(1).
         public var now: WallInstant { .now }
 
-        /// A nanosecond.
+        /// The smallest step between two instants: a nanosecond.
         public var minimumResolution: Duration { .nanoseconds(1) }
 
         /// Waits until the clock shows `deadline`. If it does already, it returns at once. Any task; it keeps the caller's

@@ -55,7 +55,7 @@ extension RunLoop {
             .nanoseconds(other.nanoseconds) - .nanoseconds(nanoseconds)
         }
 
-        /// As `advanced(by:)`.
+        /// Returns the instant that is so much later; the same as `advanced(by:)`.
         public static func + (instant: WallInstant, duration: Duration) -> WallInstant {
             instant.advanced(by: duration)
         }
@@ -65,7 +65,7 @@ extension RunLoop {
             instant.advanced(by: .zero - duration)
         }
 
-        /// As `advanced(by:)`.
+        /// Moves the instant by a duration; the same as `advanced(by:)`.
         public static func += (instant: inout WallInstant, duration: Duration) { instant = instant + duration }
 
         /// As `advanced(by:)`, backwards.
@@ -74,7 +74,7 @@ extension RunLoop {
         /// The time from the second instant to the first, as `duration(to:)`.
         public static func - (later: WallInstant, earlier: WallInstant) -> Duration { earlier.duration(to: later) }
 
-        /// Is one before the other?
+        /// Whether the first instant is before the second.
         public static func < (left: WallInstant, right: WallInstant) -> Bool { left.nanoseconds < right.nanoseconds }
     }
 }

@@ -6,7 +6,7 @@ public import RunLoopKit
 extension RunLoop {
     /// A change of a file or a directory: in the argument of a source that watches a path.
     public struct FileChange: Hashable, Sendable {
-        /// What of a path is watched.
+        /// How much of a path is watched: the file, a folder's entries, or the tree below.
         public enum Scope: Hashable, Sendable {
             /// What has the path, whatever that is, and not what is in it.
             case file
@@ -16,14 +16,14 @@ extension RunLoop {
             case tree
         }
 
-        /// What has happened.
+        /// What has happened to a file or a folder that is watched.
         public enum Kind: Hashable, Sendable {
             /// It is there, and is new: created, moved here from elsewhere, or in the place of a former file.
             case created
             /// It is not there any more: removed, moved elsewhere, or unmounted. Entries come before their directory.
             case removed
-            /// It had another path before. What was in a directory has moved along, and is not reported. What was read under the former path
-            /// is better read again, since another file may have had that path by then.
+            /// It had another path before. What was in a directory has moved along, and is not reported. What was read under the former
+            /// path is better read again, since another file may have had that path by then.
             case moved(from: String)
             /// It was written to, or truncated: not through a mapping, nor by another name of it in another directory.
             case modified
@@ -38,7 +38,7 @@ extension RunLoop {
             case failed(RunLoop.Error)
         }
 
-        /// What has happened.
+        /// What has happened to the file.
         public let kind: Kind
         /// Below the path of the source, as that was given. Bytes that are not UTF-8 are replaced.
         public let path: String

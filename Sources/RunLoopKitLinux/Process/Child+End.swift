@@ -8,18 +8,18 @@ extension RunLoop.Child {
         let signal: CInt
         let pause: Duration
 
-        /// A signal by its number.
+        /// Sends any signal, by its number, and waits so long for its effect.
         ///
         /// - Parameter pause: how long the next signal waits for the effect of this one.
         public static func signal(_ number: CInt, pause: Duration) -> Step { Step(signal: number, pause: pause) }
-        /// SIGTERM.
+        /// Asks the process to end (SIGTERM), and gives it so long.
         public static func terminate(pause: Duration) -> Step { .signal(SignalNumber.terminate, pause: pause) }
-        /// SIGKILL, the last one.
+        /// Ends the process without asking it (SIGKILL), as the last step.
         public static let kill = Step(signal: SignalNumber.kill, pause: .zero)
     }
 
-    /// Begins to end the process politely. The first signal is sent at once, each other one by the loop, in the child's mode, not before the
-    /// pause has passed. Nothing is sent any more when the process has ended. A second call replaces the rest of the first. Any thread.
+    /// Begins to end the process politely. The first signal is sent at once, each other one by the loop, in the child's mode, not before
+    /// the pause has passed. Nothing is sent any more when the process has ended. A second call replaces the rest of the first. Any thread.
     ///
     /// - Parameters:
     ///   - steps: one to eight.
@@ -32,8 +32,8 @@ extension RunLoop.Child {
         try source.endChild(by: steps, ofGroup: ofGroup)
     }
 
-    /// Ends the process politely and waits for its end, **also if the task is cancelled** before or meanwhile: it returns when there is no such
-    /// process any more. With a SIGKILL at the end that is as long as the pauses at most, unless the kernel itself is stuck.
+    /// Ends the process politely and waits for its end, **also if the task is cancelled** before or meanwhile: it returns when there is no
+    /// such process any more. With a SIGKILL at the end that is as long as the pauses at most, unless the kernel itself is stuck.
     ///
     /// - Throws: as `beginEnd(by:ofGroup:)`, but not `noSuchProcess`; `loopFinished` if the loop's thread ends before.
     @discardableResult
@@ -54,8 +54,8 @@ extension RunLoop.Child {
 
 extension RunLoop.Shutdown {
     /// Adds work that ends a child politely, and runs the loop until it has ended. The shutdown's limit applies. The child's mode must be
-    /// common, and its loop the shutdown's. Where `beginEnd(by:ofGroup:)` would throw, other than because the child has ended, the work does
-    /// nothing: steps or a group that make no sense, a child that this process may not signal.
+    /// common, and its loop the shutdown's. Where `beginEnd(by:ofGroup:)` would throw, other than because the child has ended, the work
+    /// does nothing: steps or a group that make no sense, a child that this process may not signal.
     public func addEnd(
         of child: RunLoop.Child, by steps: [RunLoop.Child.Step] = [.terminate(pause: .seconds(5)), .kill],
         ofGroup: Bool = false, order: Int = 0

@@ -4,14 +4,15 @@ internal import CRunLoopLinux
 public import RunLoopKit
 
 extension RunLoop.Child {
-    /// Runs a program to its end: feeds it, reads both outputs, and awaits it.
+    /// Runs a program to its end and returns what it wrote: feeds it, reads both outputs, and awaits it.
     ///
     ///     let log = try await RunLoop.Child.run(["git", "log", "--oneline"], on: loop)
     ///     print(log.exit.isSuccess ? log.output.text : log.error.text)
     ///
-    /// Both outputs are read at once, and what is beyond the limit is dropped, so the program never waits for a reader; ``Outcome/Output/end``
-    /// says whether an output is all that was written. If the task is cancelled, the program is ended, by SIGTERM and after five seconds
-    /// by SIGKILL, and its group is if it leads one (``Options/group``). This returns or throws when the process has ended, and not before.
+    /// Both outputs are read at once, and what is beyond the limit is dropped, so the program never waits for a reader;
+    /// ``Outcome/Output/end`` says whether an output is all that was written. If the task is cancelled, the program is ended, by SIGTERM
+    /// and after five seconds by SIGKILL, and its group is if it leads one (``Options/group``). This returns or throws when the process has
+    /// ended, and not before.
     ///
     /// - Parameters:
     ///   - arguments: the program and its arguments: at least one.
@@ -22,7 +23,8 @@ extension RunLoop.Child {
     ///   - environment, workingDirectory, options: as when a child is started. Further descriptors can't be pipes or terminals.
     ///   - timeLimit: how long it may run before it is ended as above. `nil`: as long as it takes.
     ///   - loop, mode: by which it is read and awaited.
-    /// - Throws: what starting a child can; `CancellationError`; `loopFinished` if the loop's thread ends before, and then the program has been
+    /// - Throws: what starting a child can; `CancellationError`; `loopFinished` if the loop's thread ends before, and then the program has
+    /// been
     ///   killed.
     public static func run(
         _ arguments: [String], input: (any Collection<UInt8>)? = nil, upTo limit: Int = 1_048_576,
@@ -73,7 +75,7 @@ extension RunLoop.Child {
             public let bytes: [UInt8]
             /// How many more were read and dropped.
             public let droppedCount: Int
-            /// Whether that is all.
+            /// Whether the bytes are all that the child has written, or why they are not.
             public let end: End
             /// Is it all that was written?
             public var isComplete: Bool { end == .complete }
@@ -92,7 +94,7 @@ extension RunLoop.Child {
             }
         }
 
-        /// How it ended.
+        /// The end of the process: its status or signal, and what it has used.
         public let exit: Exit
         /// What it has written to its standard output.
         public let output: Output

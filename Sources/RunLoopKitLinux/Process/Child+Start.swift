@@ -3,7 +3,7 @@ internal import CRunLoopLinux
 public import RunLoopKit
 
 extension RunLoop.Child {
-    /// What a descriptor of a child is.
+    /// What a child has as one of its descriptors: its parent's, a pipe, a file, a terminal, or nothing.
     public struct Stream: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
             case inherited, null, pipe, inputPipe
@@ -22,15 +22,17 @@ extension RunLoop.Child {
             }
         }
 
-        /// The parent's descriptor of the same number.
+        /// The parent's descriptor of the same number, shared with the child.
         public static let inherited = Stream(kind: .inherited)
-        /// /dev/null.
+        /// Nothing: the child reads an end at once, and what it writes is discarded (/dev/null).
         public static let null = Stream(kind: .null)
-        /// A pipe: the child reads its descriptor 0 from a ``RunLoop/Writer``, and writes all others to an ``Output``.
+        /// A pipe between the child and this program: the child reads its descriptor 0 from a ``RunLoop/Writer``, and writes all others to
+        /// an ``Output``.
         public static let pipe = Stream(kind: .pipe)
         /// A pipe from which the child reads, for a further descriptor.
         public static let inputPipe = Stream(kind: .inputPipe)
-        /// A new terminal (a pty), of which the child is the only process at first, in a session of its own. Once; for further descriptors there is
+        /// A new terminal (a pty), of which the child is the only process at first, in a session of its own. Once; for further descriptors
+        /// there is
         /// `.same(as:)`, and ``RunLoop/Child/resizeTerminal(rows:columns:)`` changes its size.
         ///
         ///     let python = try RunLoop.Child.start(
@@ -39,12 +41,13 @@ extension RunLoop.Child {
         ///     try await python.input.write("1 + 1\n")
         ///     for try await line in python.output.lines() { print(line) }
         ///
-        /// It echoes what is written, and ends lines by "\r\n", until the child sets another mode. Its input has no end: a program reads one where
-        /// the character U+0004 is written at the beginning of a line. The output ends when nobody has the terminal any more.
+        /// It echoes what is written, and ends lines by "\r\n", until the child sets another mode. Its input has no end: a program reads
+        /// one where the character U+0004 is written at the beginning of a line. The output ends when nobody has the terminal any more.
         public static func terminal(rows: UInt16, columns: UInt16) -> Stream {
             Stream(kind: .terminal(rows: rows, columns: columns))
         }
-        /// A file: descriptor 0 for reading; others for writing, made if it isn't there, and emptied unless the child appends to it.
+        /// A file, opened for the child: descriptor 0 for reading; others for writing, made if it isn't there, and emptied unless the child
+        /// appends to it.
         public static func file(_ path: String, appending: Bool = false) -> Stream {
             Stream(kind: .file(path, appending: appending))
         }
@@ -54,11 +57,11 @@ extension RunLoop.Child {
         public static func same(as number: CInt) -> Stream { Stream(kind: .same(number)) }
     }
 
-    /// What else can be said of a child that is started.
+    /// How a child is started, beyond its arguments and standard descriptors: its group, terminal, limits and signals.
     public struct Options: Sendable {
-        /// A process group.
+        /// The process group in which a child starts.
         public enum Group: Hashable, Sendable {
-            /// The parent's.
+            /// The process group of the parent.
             case parents
             /// A new one, whose number is the child's.
             case new
@@ -68,8 +71,8 @@ extension RunLoop.Child {
             case existing(Int32)
         }
 
-        /// The file to execute; `nil`: the first argument. It is searched for in the parent's PATH, as secure_getenv(3)
-        /// reads it, if it has no slash.
+        /// The file to execute, if it is not what the first argument names; `nil`: the first argument. It is searched for in the parent's
+        /// PATH, as secure_getenv(3) reads it, if it has no slash.
         public var program: String?
         /// The process group; see `end(by:ofGroup:)`.
         public var group = Group.parents
@@ -77,37 +80,39 @@ extension RunLoop.Child {
         /// child's own it is the terminal of this process's session: the child's group has its foreground until the child has ended, so
         /// that it can read from it and is sent its ^C, and then its former group has it again.
         public var terminal: CInt?
-        /// Further descriptors. All that are not named are closed.
+        /// Descriptors of the child beyond the standard ones, by their numbers. All that are not named are closed.
         public var descriptors: [CInt: Stream] = [:]
         /// Limits of resources, RLIMIT_CORE and others; `UInt64.max`: none.
         public var limits: [CInt: (soft: UInt64, hard: UInt64)] = [:]
-        /// Sent to the child when this process ends, by whatever, so also by SIGKILL. It costs a thread that sleeps as long as the child lives,
-        /// because the kernel sends the signal when the thread ends that has started the child.
+        /// Sent to the child when this process ends, by whatever, so also by SIGKILL. It costs a thread that sleeps as long as the child
+        /// lives, because the kernel sends the signal when the thread ends that has started the child.
         public var parentDeathSignal: CInt?
         /// The signals that the child ignores. It ignores no others, even if the parent does, and blocks none.
         public var ignoredSignals: Set<CInt> = []
-        /// How long after the child's end somebody else may go on to write to its pipes: a process that it has left in the background. Then what
-        /// is in them is read still, and they are cut off, which is the error `outputCutOff`; a process that writes on is signalled
+        /// How long after the child's end somebody else may go on to write to its pipes: a process that it has left in the background. Then
+        /// what is in them is read still, and they are cut off, which is the error `outputCutOff`; a process that writes on is signalled
         /// (SIGPIPE) when the last reader is gone. A duration of years waits for ever.
         public var outputLimit = Duration.seconds(2)
-        /// The defaults.
+        /// Options with which a child has its parent's process group, program from the first argument, and no further descriptors.
         public init() {}
     }
 
-    /// Starts a program.
+    /// Starts a program as a child process, with the descriptors that are named and no others.
     ///
     ///     let child = try RunLoop.Child.start(
     ///         ["git", "log", "--oneline"], output: .pipe, on: loop)
     ///     for try await line in child.output.lines() { print(line) }
     ///     let exit = try await child.exit()
     ///
-    /// For a program that runs to its end ``run(_:input:upTo:beyond:output:error:environment:workingDirectory:options:timeLimit:on:inMode:isolation:)`` is one
-    /// call. A pipe that is full makes the child wait until it is read, so all of them are read, at the same time or by
+    /// For a program that runs to its end
+    /// ``run(_:input:upTo:beyond:output:error:environment:workingDirectory:options:timeLimit:on:inMode:isolation:)`` is one call. A pipe
+    /// that is full makes the child wait until it is read, so all of them are read, at the same time or by
     /// ``Output/collect(upTo:beyond:isolation:)``, which reads the others meanwhile.
     ///
     /// The child is adopted, with a pidfd from its first moment. It inherits only the descriptors that are named. When the object is freed,
     /// its pipes are closed, except those of which somebody has the writer or an output; the child goes on, and the loop reaps it. The
-    /// calling thread sleeps until the program has been read from its file system. If the loop's thread ends meanwhile, the child is killed.
+    /// calling thread sleeps until the program has been read from its file system. If the loop's thread ends meanwhile, the child is
+    /// killed.
     ///
     /// - Parameters:
     ///   - arguments: the program and its arguments: at least one.
@@ -115,7 +120,8 @@ extension RunLoop.Child {
     ///   - environment: the whole of it; `nil`: the parent's.
     ///   - workingDirectory: for a relative path of the program, too. `nil`: the parent's.
     ///   - loop, mode, onExit: as when a child is adopted.
-    /// - Throws: with the path, the descriptor, the argument or the signal as its subject: `notPermitted`, `accessDenied`, `badDescriptor`, and
+    /// - Throws: with the path, the descriptor, the argument or the signal as its subject: `notPermitted`, `accessDenied`, `badDescriptor`,
+    /// and
     ///   whatever else execve says (ENOENT, ENOEXEC); `invalid`: no arguments, a text with a NUL, a stream that makes no sense; `tooManyDescriptors`, `outOfMemory`;
     ///   `unsupported`; `loopFinished`, `inheritedAcrossFork`. Then no child is left.
     public static func start(
@@ -152,8 +158,8 @@ extension RunLoop.Child {
         return try RunLoop.Child(source, end, pipes, isAdopted: true, loop, mode)
     }
 
-    /// Changes the size of the child's terminal, which must be one that was made for it (anything else is a precondition failure). The programs in
-    /// its foreground are sent SIGWINCH. Any thread. O(1).
+    /// Changes the size of the child's terminal, which must be one that was made for it (anything else is a precondition failure). The
+    /// programs in its foreground are sent SIGWINCH. Any thread. O(1).
     ///
     /// - Throws: `badDescriptor` if neither its output nor a reader of it is left.
     public func resizeTerminal(rows: UInt16, columns: UInt16) throws {
@@ -165,7 +171,8 @@ extension RunLoop.Child {
         if result < 0 { throw RunLoop.Error(result: result, of: .system, subject: "the child's terminal") }
     }
 
-    /// Its pid; 0 if it was made from a pidfd. Of an adopted child that has not been reaped the number is nobody else's. O(1).
+    /// The child's process number (pid); 0 if it was made from a pidfd. Of an adopted child that has not been reaped the number is nobody
+    /// else's. O(1).
     public var process: Int32 { unsafe runloop_child_get_pid(source.core) }
 }
 #endif

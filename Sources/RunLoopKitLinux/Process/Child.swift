@@ -19,7 +19,7 @@ extension RunLoop {
     public final class Child: Sendable {
         /// How a process ended, and what it used.
         public struct Exit: Hashable, Sendable {
-            /// How it ended.
+            /// How a process ended: by its own exit, or by a signal.
             public enum Reason: Hashable, Sendable {
                 /// By `exit`, or by the end of `main`, with a status of 0 to 255.
                 case exited(CInt)
@@ -37,18 +37,19 @@ extension RunLoop {
                 /// The processor time in the kernel on its behalf.
                 public let systemTime: Duration
                 /// The most memory that it had resident, in bytes. `nil`: not known, and at most the most that this process has ever had.
-                /// Linux counts what a new process shares with its parent before it executes its program, and says only the larger of the two.
+                /// Linux counts what a new process shares with its parent before it executes its program, and says only the larger of the
+                /// two.
                 public let peakMemory: Int?
             }
 
-            /// Its pid; `nil` if the child was made from a pidfd.
+            /// The process number (pid) that it had; `nil` if the child was made from a pidfd.
             public let process: Int32?
-            /// How it ended.
+            /// How the process ended: by its own exit, or by a signal.
             public let reason: Reason
             /// `nil` if it was not our child, or somebody else waited for it first.
             public let usage: Usage?
 
-            /// Did it exit with status 0?
+            /// Whether the process exited by itself with status 0.
             public var isSuccess: Bool { reason == .exited(0) }
         }
 
@@ -129,7 +130,7 @@ extension RunLoop {
             try await end.wait(isolation: actor)
         }
 
-        /// How it ended; `nil` before the loop has noticed. Any thread. O(1).
+        /// How the child ended, if it has by now; `nil` before the loop has noticed. Any thread. O(1).
         public var exitIfEnded: Exit? { try? end.outcome?.get() }
 
         /// Sends a signal to this process and to no other one, even if its pid is used again. Any thread.

@@ -97,7 +97,8 @@ extension RunLoop {
             return number == 0 ? nil : number
         }
 
-        /// Gives the signals back; a shutdown that has begun goes on. A second call has no effect. Any thread. O(modes it is in).
+        /// Ends the shutdown without ending the process, and gives the signals back; a shutdown that has begun goes on. A second call has
+        /// no effect. Any thread. O(modes it is in).
         public func invalidate() { source.invalidate() }
     }
 }

@@ -6,7 +6,7 @@ public import RunLoopKit
 extension RunLoop {
     /// A signal of the process, as it arrived: the argument of a source that catches it.
     public struct Signal: Hashable, Sendable {
-        /// SIGTERM, for instance.
+        /// Which signal arrived, SIGTERM for instance.
         public let number: CInt
         /// How many arrivals this one stands for, at least one. Each call of the signal's handler is counted. The kernel merges
         /// standard signals before that: one that is pending is not added again.
@@ -18,9 +18,9 @@ extension RunLoop {
 
         /// A process, and the user that it belonged to. For SIGCHLD, the child.
         public struct Sender: Hashable, Sendable {
-            /// Its pid.
+            /// The process number (pid) of the sender.
             public let process: Int32
-            /// Its real user ID.
+            /// The real user ID of the sender.
             public let user: UInt32
         }
 

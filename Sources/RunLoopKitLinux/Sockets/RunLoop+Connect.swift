@@ -37,7 +37,7 @@ extension RunLoop.Connection {
         return try RunLoop.Connection(adopting: descriptor, on: loop, options: options)
     }
 
-    /// Options of a TCP socket. Those that are `nil` are as the system has them.
+    /// Options of a TCP socket that is about to be connected or accepted. Those that are `nil` are as the system has them.
     public struct SocketOptions: Hashable, Sendable {
         /// From which address of this machine, as a number.
         public var localAddress: String?

@@ -5,7 +5,7 @@ public import RunLoopKit
 internal import Synchronization
 
 extension RunLoop {
-    /// A connected socket: a reader, a writer, and what they have in common, the end and a limit for silence.
+    /// A connected stream socket, TCP or Unix: a reader, a writer, and what they have in common, the end and a limit for silence.
     ///
     ///     for try await connection in try RunLoop.Listener(.tcp(port: 7777), on: loop)
     ///         .connections
@@ -27,7 +27,7 @@ extension RunLoop {
     /// The socket is closed when the connection, its reader and its writer have been freed: a task keeps the one that it uses.
     /// `close()` and `abort()` end the connection for the peer, and for waiting tasks, at once. Any thread.
     public final class Connection: Sendable {
-        /// Writes to the peer. Finishing it ends this direction only.
+        /// The queue of what is written to the peer. Finishing it ends this direction only.
         public let writer: Writer
         private let socket: ConnectedSocket
         private let loop: RunLoop
@@ -81,16 +81,17 @@ extension RunLoop {
         /// the end of the input, and the writer throws `invalid`. A second call has no effect. Any thread.
         public func abort(because error: RunLoop.Error? = nil) { end(error) }
 
-        /// When the connection ends with `timedOut`, whatever comes and goes until then; `nil`, as at first, is never. For what takes several
-        /// lines, a request or a whole exchange: set it when that begins, and `nil` when it is complete.
+        /// When the connection ends with `timedOut`, whatever comes and goes until then; `nil`, as at first, is never. For what takes
+        /// several lines, a request or a whole exchange: set it when that begins, and `nil` when it is complete.
         ///
         ///     connection.deadline = .now + .seconds(10)
         ///     guard let header = try await reader.line() else { return }
         ///     …
         ///     connection.deadline = nil
         ///
-        /// It is by the loop's time, and never early. As for the other limits, a loop that is late first reads what has arrived by then for a
-        /// task that waits for it, and sends what was written by then and the peer takes; nothing that comes later. Ignored when the connection has ended. Any thread. O(log deadlines).
+        /// It is by the loop's time, and never early. As for the other limits, a loop that is late first reads what has arrived by then for
+        /// a task that waits for it, and sends what was written by then and the peer takes; nothing that comes later. Ignored when the
+        /// connection has ended. Any thread. O(log deadlines).
         public var deadline: Instant? {
             get { socket.limits.deadline }
             set { if !isEnded { socket.limits.setDeadline(newValue, of: socket, writer, mode) } }
@@ -99,11 +100,11 @@ extension RunLoop {
         /// The socket, for its options, and to know connections apart: valid as long as the connection, not to be closed. O(1).
         public var fileDescriptor: CInt { socket.number }
 
-        /// The peer's address: "127.0.0.1:80", "[::1]:80", "/run/x", "@abstract"; "" for a Unix socket without one, and if it has
-        /// gone.
+        /// The address of the other side, in words: "127.0.0.1:80", "[::1]:80", "/run/x", "@abstract"; "" for a Unix socket without one,
+        /// and if it has gone.
         public var peerAddress: String { address(ofSocket: socket.number, isPeer: true) }
 
-        /// The address on this side. As above.
+        /// The address of this side of the connection, in words. As above.
         public var localAddress: String { address(ofSocket: socket.number, isPeer: false) }
 
         /// The process at the other end of a Unix socket; `nil` for another socket.
@@ -148,7 +149,7 @@ extension RunLoop {
             /// In which mode it is read and written, or in all common ones.
             public var mode: Mode
 
-            /// The options.
+            /// Sets options of a connection's socket, and its limits.
             public init(
                 idleLimit: Duration? = nil, messageLimit: Duration? = nil, outputLimit: Int = 65_536,
                 resetsWhenAborted: Bool = false, mode: Mode = .common

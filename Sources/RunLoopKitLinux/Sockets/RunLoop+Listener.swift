@@ -19,7 +19,8 @@ extension RunLoop {
     /// A program either iterates over `connections` or calls `accept`. It invalidates the listener, or frees it, to close the
     /// socket. A forked child accepts nothing on its parent's listener, and takes nothing from it. Any thread.
     public final class Listener: Sendable {
-        /// Where to listen. Names are not looked up: a TCP address is the text of a number.
+        /// An address to listen on: a port of this machine, a Unix socket, or a socket that the program has. Names are not looked up: a TCP
+        /// address is the text of a number.
         public struct Address: Hashable, Sendable {
             enum Kind: Hashable, Sendable {
                 case tcp(String, port: UInt16)
@@ -52,7 +53,8 @@ extension RunLoop {
         private let source: Source
         private let queue: ConnectionQueue
 
-        /// Listens, from now on. Nothing is accepted before a task asks for a connection, or `accept` is called.
+        /// Listens for connections at an address, from now on. Nothing is accepted before a task asks for a connection, or `accept` is
+        /// called.
         ///
         /// - Parameters:
         ///   - address: where.
@@ -93,8 +95,9 @@ extension RunLoop {
 
         /// The connections, which are accepted as tasks ask for them. Any number of tasks may iterate: each connection goes to one of them.
         ///
-        /// An iteration keeps the listener, and ends when its task is cancelled, when the listener is invalidated, and when the loop's thread
-        /// ends. It throws the errors of the socket, of which there are none unless somebody else shuts it down, and of adding it to the loop.
+        /// An iteration keeps the listener, and ends when its task is cancelled, when the listener is invalidated, and when the loop's
+        /// thread ends. It throws the errors of the socket, of which there are none unless somebody else shuts it down, and of adding it to
+        /// the loop.
         public var connections: some AsyncSequence<Connection, any Swift.Error> & Sendable {
             PulledSequence(origin: self) { listener, actor in
                 try await listener.queue.next(listener.source, isolation: actor)
@@ -108,7 +111,8 @@ extension RunLoop {
             queue.isOver ? nil : UInt16(exactly: runloop_socket_get_port(descriptor, false))
         }
 
-        /// The address: "127.0.0.1:80", "[::1]:80", "/run/x", "@abstract". "" after `invalidate()`. O(1), a system call.
+        /// The address on which it listens, in words: "127.0.0.1:80", "[::1]:80", "/run/x", "@abstract". "" after `invalidate()`. O(1), a
+        /// system call.
         public var address: String {
             queue.isOver ? "" : RunLoopKitLinux.address(ofSocket: descriptor, isPeer: false)
         }

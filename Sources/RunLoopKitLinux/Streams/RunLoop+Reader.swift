@@ -124,8 +124,8 @@ extension RunLoop {
             return String(decoding: line.prefix(count), as: UTF8.self)
         }
 
-        /// The next line, if its end has arrived. Throws `lineTooLong`, as soon as that is known. `nil` also if something else is to have its
-        /// turn before.
+        /// The next line, if its end has arrived. Throws `lineTooLong`, as soon as that is known. `nil` also if something else is to have
+        /// its turn before.
         func knownLine(limit: Int) throws(RunLoop.Error) -> String? {
             if mayHaveLines, let line = try lineOfChunk(limit: limit) { return line }
             if linesOfTurn >= Self.turn { return nil }
@@ -189,7 +189,7 @@ extension RunLoop {
             }
         }
 
-        /// The next bytes: what has been read already, else what arrives next. Never empty.
+        /// Returns the next bytes of the input: what has been read already, else what arrives next. Never empty.
         ///
         /// - Parameter count: how many at most, greater than zero (anything else is a precondition failure).
         public func chunk(
@@ -208,8 +208,8 @@ extension RunLoop {
             return Array(begun.prefix(count))
         }
 
-        /// The next bytes, exactly so many, in whatever pieces they arrive: a header of a known size, or a body whose length came before it. As
-        /// much memory, so a length that comes from a peer is checked first.
+        /// The next bytes, exactly so many, in whatever pieces they arrive: a header of a known size, or a body whose length came before
+        /// it. As much memory, so a length that comes from a peer is checked first.
         ///
         ///     guard let header = try await reader.chunk(exactly: 4) else { return }
         ///
@@ -246,7 +246,7 @@ extension RunLoop {
             return unsafe Array(begun) + rest[..<missing]
         }
 
-        /// The next byte.
+        /// Returns the next byte of the input.
         public func byte(isolation actor: isolated (any Actor)? = #isolation) async throws -> UInt8? {
             if let byte = knownByte() { return byte }
             try await beginReading().wait(isolation: actor)
@@ -267,12 +267,12 @@ extension RunLoop {
             LinesOfReader(reader: self, limit: limit)
         }
 
-        /// The chunks from here on: `chunk()`, again and again.
+        /// The input from here on, in pieces as they come: `chunk()`, again and again.
         public var chunks: some AsyncSequence<[UInt8], any Swift.Error> {
             ChunksOfReader(reader: self)
         }
 
-        /// The bytes from here on: `byte()`, again and again.
+        /// The bytes of the input from here on, one at a time: `byte()`, again and again.
         public var bytes: some AsyncSequence<UInt8, any Swift.Error> {
             BytesOfReader(reader: self)
         }

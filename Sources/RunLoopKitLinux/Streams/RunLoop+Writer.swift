@@ -22,8 +22,9 @@ extension RunLoop {
     /// sent: `flush()` waits for that. A forked child sends none of its parent's.
     ///
     /// Each call throws the error of the descriptor once there was one: `brokenPipe` and `connectionReset` if nobody reads any
-    /// more, `noSpaceLeft` if the disk of a file is full, and others. There is no SIGPIPE: sockets are asked not to raise it, and around a write to a pipe the signal is blocked
-    /// in the calling thread and taken back. `loopFinished` after the end of the loop's thread; `invalid` after `invalidate()`;
+    /// more, `noSpaceLeft` if the disk of a file is full, and others. There is no SIGPIPE: sockets are asked not to raise it, and around a
+    /// write to a pipe the signal is blocked in the calling thread and taken back. `loopFinished` after the end of the loop's thread;
+    /// `invalid` after `invalidate()`;
     /// `inheritedAcrossFork`.
     public final class Writer: Sendable {
         private let output: OutputHandle
@@ -119,7 +120,7 @@ extension RunLoop {
             }
         }
 
-        /// Writes text as UTF-8. As above.
+        /// Writes text, as UTF-8, and waits until there is room in the queue. As above.
         @discardableResult
         public func write(
             _ text: String, isolation actor: isolated (any Actor)? = #isolation
@@ -143,7 +144,7 @@ extension RunLoop {
             }
         }
 
-        /// Takes text as UTF-8. As above.
+        /// Queues text, as UTF-8, without waiting. As above.
         public func enqueue(_ text: String) throws -> Bool { try enqueue(text.utf8) }
 
         /// Waits until everything that was accepted before has been sent: the kernel has it then, the peer not necessarily.
@@ -165,9 +166,9 @@ extension RunLoop {
             }
         }
 
-        /// Ends the output: writes that wait already come first, and then everything that was accepted is sent. After that the
-        /// sending half of a socket is shut down, so that the peer reads an end and may go on sending; another descriptor is closed
-        /// if the writer closes it. Further writes throw `brokenPipe`. A second call waits for the same.
+        /// Ends the output, when everything before has been written: writes that wait already come first, and then everything that was
+        /// accepted is sent. After that the sending half of a socket is shut down, so that the peer reads an end and may go on sending;
+        /// another descriptor is closed if the writer closes it. Further writes throw `brokenPipe`. A second call waits for the same.
         ///
         /// - Returns: as `flush()`. If the task is cancelled while it waits for output to be sent, the output is finished all the
         ///   same.
@@ -194,7 +195,8 @@ extension RunLoop {
         /// How many of them were sent. Never too many: those that wait are counted last.
         var sentCount: Int64 { queue.accepted - Int64(output.waitingCount) }
 
-        /// Can it still write? `false` after `invalidate()` and in a forked child; `true` after an error, and after `finish()`. Any thread. O(1).
+        /// Can it still write? `false` after `invalidate()` and in a forked child; `true` after an error, and after `finish()`. Any thread.
+        /// O(1).
         public var isValid: Bool { !queue.isEnded }
 
         /// When the kernel last took bytes, by the loop's clock.
