@@ -288,7 +288,7 @@ def count_rows(results):
             yield [count.name, *texts, f"{count.factor:g} x {count.reference}{more}"]
 
 
-COLUMNS, WIDTH, HEIGHT, LEFT, TOP, GAP_X, GAP_Y = 5, 160, 62, 14, 84, 40, 44
+COLUMNS, WIDTH, HEIGHT, LEFT, TOP, GAP_X, GAP_Y = 4, 230, 72, 14, 84, 36, 62
 STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #24292f }
   .title { font-size: 15px; font-weight: 600 } .small { font-size: 10.5px; fill: #6e7781 } .ground { fill: #ffffff }
@@ -299,7 +299,7 @@ STYLE = """
     text.count { fill: #ff7b54 }
   }
 """
-DECADES = 6  # of figures: 10 to 10,000,000
+DECADES = 8  # of figures: 10 to 1,000,000,000
 
 
 def path(figures, key, left, top):
@@ -323,8 +323,8 @@ def panel(operation, figures, left, top):
         f'<rect class="frame" x="{left}" y="{top}" width="{WIDTH}" height="{HEIGHT}"/>',
         path(figures, "ns", left, top),
         path(figures, "instructions", left, top),
-        f'<text class="small count" x="{left + 2}" y="{top + 12}">{ends[0]}</text>',
-        f'<text class="small count" x="{last:.0f}" y="{top + 12}" text-anchor="end">{ends[1]}</text>',
+        f'<text class="small count" x="{left}" y="{top + HEIGHT + 13}">{ends[0]}</text>',
+        f'<text class="small count" x="{last:.0f}" y="{top + HEIGHT + 13}" text-anchor="end">{ends[1]}</text>',
     ]
 
 
@@ -335,7 +335,7 @@ def draw(results, about):
     parts = [
         '<text class="title" x="14" y="22">What an operation costs with 1 to 1,000,000 items</text>',
         '<text class="small" x="14" y="38">Solid: instructions, with the first and the last figure. Dashed: ns. Both axes are logarithmic, '
-        f'10 to 10,000,000 upwards. {escape(about)}</text>',
+        f'10 to 1,000,000,000 upwards. {escape(about)}</text>',
     ]
     for index, operation in enumerate(shown):
         line, column = divmod(index, COLUMNS)

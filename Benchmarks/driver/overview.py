@@ -18,18 +18,25 @@ NAMES = {
     "w7,descriptors": "memory of a descriptor source", "w8": "start of a process", "w11,echo,1": "echo server, 1 connection",
     "w11,echo,50": "echo server, 50 connections", "w11,http,1": "HTTP server, 1 connection", "w11,http,50": "HTTP server, 50 connections",
 }
-PEERS = {"ours": "ours", "cf-thread": "cf", "cf": "cf"}  # CFRunLoop on a thread as ours is; where it wasn't measured, on the initial one
+# By class of the dot, in the order of the legend. Told apart also by those who don't see red and green as different.
+LEGEND = {
+    "ours": "ours", "cf": "CFRunLoop", "dispatch": "libdispatch", "uv": "libuv", "ev": "libev", "libevent": "libevent", "glib": "GLib",
+    "sdevent": "sd-event",
+}
+KINDS = {"cf-thread": "cf"}  # CFRunLoop on a thread as ours is; where it wasn't measured, on the initial one
 LEFT, PLOT, VALUES, TOP, ROW = 306, 430, 60, 96, 21
 LOW, HIGH = -1.5, 2.0  # powers of ten; what is beyond stands at the edge
 TICKS = [0.1, 0.5, 1, 2, 10, 100]
 STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #24292f }
   .title { font-size: 15px; font-weight: 600 } .small { font-size: 11px; fill: #6e7781 } .ground { fill: #ffffff }
-  .line { stroke: #d0d7de } .raw { stroke: #57606a; stroke-width: 1.5 } .peer { fill: #8c959f; fill-opacity: 0.7 }
+  .line { stroke: #d0d7de } .raw { stroke: #57606a; stroke-width: 1.5 }
+  .dispatch { fill: #8250df } .uv { fill: #0a7e8c } .ev { fill: #bf8700 } .libevent { fill: #6f4a2f } .glib { fill: #db61a2 } .sdevent { fill: #6e7781 }
   .cf { fill: #0969da } .ours { fill: #cf4a22 } text.ours { font-weight: 600 } .goal { stroke: #1a7f37; stroke-width: 2.5 }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3 } .small { fill: #8d96a0 } .ground { fill: #0d1117 } .line { stroke: #3d444d } .raw { stroke: #9198a1 }
-    .peer { fill: #8d96a0 } .cf { fill: #4493f8 } .ours { fill: #ff7b54 } .goal { stroke: #3fb950 }
+    .dispatch { fill: #ab7df8 } .uv { fill: #39c5cf } .ev { fill: #d29922 } .libevent { fill: #b08968 } .glib { fill: #f778ba } .sdevent { fill: #8d96a0 }
+    .cf { fill: #4493f8 } .ours { fill: #ff7b54 } .goal { stroke: #3fb950 }
   }
 """
 
@@ -44,16 +51,14 @@ def cost_ratio(group, cell, results, peer):
 
 
 def ratios(group, cell, results):
-    """By class of the dot; of several in a class, only the peers keep all."""
-    found = {"peer": []}
+    """By class of the dot."""
+    found = {}
     for name in results[cell.name]:
         value = cost_ratio(group, cell, results, name)
         if value is None or name == "raw" or (name.startswith("ours") and name != "ours"):
             continue
-        kind = PEERS.get(name, "peer")
-        if kind == "peer":
-            found["peer"].append(value)
-        elif kind != "cf" or name == "cf-thread" or "cf" not in found:
+        kind = KINDS.get(name, name)
+        if kind in LEGEND and (kind != "cf" or name == "cf-thread" or "cf" not in found):
             found[kind] = value
     return found
 
@@ -67,11 +72,10 @@ def row(group, cell, found, y):
     ]
     if goal:
         parts.append(f'<line class="goal" x1="{at(goal):.1f}" y1="{y - 7}" x2="{at(goal):.1f}" y2="{y + 7}"/>')
-    parts += [f'<circle class="peer" cx="{at(value):.1f}" cy="{y}" r="3.5"/>' for value in found["peer"]]
-    if "cf" in found:
-        parts.append(f'<circle class="cf" cx="{at(found["cf"]):.1f}" cy="{y}" r="4.5"/>')
+    # Ours is on top of all.
+    for kind in reversed([kind for kind in LEGEND if kind in found]):
+        parts.append(f'<circle class="{kind}" cx="{at(found[kind]):.1f}" cy="{y}" r="{5.5 if kind == "ours" else 4}"/>')
     if "ours" in found:
-        parts.append(f'<circle class="ours" cx="{at(found["ours"]):.1f}" cy="{y}" r="5.5"/>')
         parts.append(f'<text class="ours" x="{LEFT + PLOT + VALUES - 8}" y="{y + 4}" text-anchor="end">{found["ours"]:.2f}</text>')
     return parts
 
@@ -87,9 +91,8 @@ def frame(height):
 
 
 def legend():
-    entries = [("ours", "ours"), ("cf", "CFRunLoop"), ("peer", "libdispatch, libuv, libev, libevent, GLib, sd-event")]
     x, parts = 14, []
-    for kind, text in entries:
+    for kind, text in LEGEND.items():
         parts.append(f'<circle class="{kind}" cx="{x}" cy="54" r="4.5"/><text x="{x + 10}" y="58">{escape(text)}</text>')
         x += 34 + 7 * len(text)
     parts.append(f'<line class="goal" x1="{x}" y1="47" x2="{x}" y2="61"/><text x="{x + 8}" y="58">goal</text>')
