@@ -92,7 +92,7 @@ final class Client {
     }
 
     private func connect() async throws -> (RunLoop.Connection, RunLoop.Reader) {
-        let target = RunLoop.Listener.Address.tcp(host, port: port)
+        let target = RunLoop.SocketAddress.tcp(host, port: port)
         let connection = try await RunLoop.Connection.connect(to: target, within: limit, on: .main)
         return (connection, connection.makeReader())
     }

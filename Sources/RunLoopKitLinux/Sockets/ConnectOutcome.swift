@@ -6,7 +6,7 @@ internal import RunLoopKit
 extension RunLoop.Source {
     /// Makes a `runloop_connect`, which begins when a loop has it.
     convenience init(
-        connectingTo address: RunLoop.Listener.Address, within limit: Duration?, on loop: RunLoop,
+        connectingTo address: RunLoop.SocketAddress, within limit: Duration?, on loop: RunLoop,
         _ options: RunLoop.Connection.SocketOptions, _ outcome: ConnectOutcome
     ) throws(RunLoop.Error) {
         let failure = { (result: Int32) in
@@ -86,7 +86,7 @@ final class ConnectOutcome: Sendable {
     }
 }
 
-extension RunLoop.Listener.Address {
+extension RunLoop.SocketAddress {
     fileprivate var targetName: String? {
         switch kind {
         case .tcp(let text, _), .unix(let text, _), .abstract(let text): text

@@ -6,7 +6,7 @@ internal import RunLoopKit
 extension RunLoop.Source {
     /// Makes a `runloop_listener`, which listens from now on.
     convenience init(
-        listeningOn address: RunLoop.Listener.Address, backlog: Int, _ receiver: ListenerReceiver
+        listeningOn address: RunLoop.SocketAddress, backlog: Int, _ receiver: ListenerReceiver
     ) throws(RunLoop.Error) {
         let socket = listen(address.kind, Int32(clamping: backlog))
         if socket < 0 { throw RunLoop.Error(result: socket, of: .address, subject: address.target) }
@@ -37,7 +37,7 @@ extension RunLoop.Source {
     }
 }
 
-private func listen(_ address: RunLoop.Listener.Address.Kind, _ backlog: Int32) -> CInt {
+private func listen(_ address: RunLoop.SocketAddress.Kind, _ backlog: Int32) -> CInt {
     switch address {
     // For C it would be a shorter text, and so another address.
     case .tcp(let text, _) where text.utf8.contains(0), .unix(let text, _) where text.utf8.contains(0),

@@ -22,7 +22,7 @@ extension RunLoop.Connection {
     ///   `loopFinished`, and what else the system has against it. If there were several addresses it is the error of the first, and its
     ///   description says what became of each.
     public static func connect(
-        to address: RunLoop.Listener.Address, within limit: Duration? = nil, on loop: RunLoop,
+        to address: RunLoop.SocketAddress, within limit: Duration? = nil, on loop: RunLoop,
         options: Options = Options(), socketOptions: SocketOptions = SocketOptions(),
         isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> RunLoop.Connection {

@@ -19,36 +19,8 @@ extension RunLoop {
     /// A program either iterates over `connections` or calls `accept`. It invalidates the listener, or frees it, to close the
     /// socket. A forked child accepts nothing on its parent's listener, and takes nothing from it. Any thread.
     public final class Listener: Sendable {
-        /// An address to listen on: a port of this machine, a Unix socket, or a socket that the program has. Names are not looked up: a TCP
-        /// address is the text of a number.
-        public struct Address: Hashable, Sendable {
-            enum Kind: Hashable, Sendable {
-                case tcp(String, port: UInt16)
-                case unix(String, permissions: UInt32)
-                case abstract(String)
-                case descriptor(CInt)
-            }
-
-            let kind: Kind
-
-            /// An address of this machine: "127.0.0.1" for its own programs, "::1", "fe80::1%eth0", "0.0.0.0" for all of IPv4, "::"
-            /// for all of IPv6 and IPv4. Port 0: the kernel chooses one, which `port` gives. To connect to, a name, too.
-            public static func tcp(_ address: String = "127.0.0.1", port: UInt16) -> Address {
-                Address(kind: .tcp(address, port: port))
-            }
-
-            /// A Unix socket with a path, of at most 107 bytes, which only its owner may connect to unless other permissions are
-            /// given. A path that a program has left behind is replaced; it is removed with the listener.
-            public static func unix(_ path: String, permissions: UInt32 = 0o600) -> Address {
-                Address(kind: .unix(path, permissions: permissions))
-            }
-
-            /// A Unix socket without a path and without permissions: any process in the network namespace may connect.
-            public static func abstract(_ name: String) -> Address { Address(kind: .abstract(name)) }
-
-            /// A listening socket from elsewhere, which the listener takes over and closes: see `takeInheritedSockets()`.
-            public static func adopting(_ descriptor: CInt) -> Address { Address(kind: .descriptor(descriptor)) }
-        }
+        /// Where to listen; the same type says where to connect.
+        public typealias Address = SocketAddress
 
         private let source: Source
         private let queue: ConnectionQueue
