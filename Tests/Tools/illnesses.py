@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What each tool says of a program with one of the five illnesses of the article Troubleshooting: a table, whose words are compared with what
-they have to be. The programs are ill.c's; it takes a quarter of a minute. Prints "N passed, N failed" last.
+they have to be. The programs are ill.c's. Then what a Swift program with each of seven further ones, Tests/Kit/ExecutorPrograms/Ill, is told
+on standard error, and the place of the author's that this names. It takes half a minute and a build. Prints "N passed, N failed" last.
 
     Tests/Tools/illnesses.py           prints the table
     Tests/Tools/illnesses.py --record  also writes it to docs/ILLNESSES.md, with the date
@@ -49,6 +50,18 @@ SAYS = {
         r"asleep in mode kCFRunLoopDefaultMode.*goes on because of the main dispatch queue, # sources and # timer", r"asleep",
         r"main asleep", r"^mostly timer heartbeat",
     ),
+}
+
+# What the programs in Swift are told, and what of their authors' is named.
+LINE = r"Program\.swift:\d+"
+TOLD = {
+    "blocked main actor": ("has not come back for", rf"showAnswer|{LINE}"),
+    "starved main queue": ("whatever is behind the one under way has been waiting", rf"showDialog|{LINE}"),
+    "task that never suspends": ("has not come back for", rf"findPrimes|{LINE}"),
+    "deaf signal": ("something else has set its handling", r"ill-program"),
+    "full pipe of a child": ("is a pipe that is full", r"\(head\)"),
+    "descriptor closed under its source": ("was closed while the source", LINE),
+    "timer on a Dispatch thread": ("that nobody has run since", LINE),
 }
 
 
@@ -114,6 +127,34 @@ def examine(illness):
     return of_report(report), of_statistics(statistics), masked(" ".join(top.splitlines()[1].split()[:4])), of_trace(trace)
 
 
+def tell(illness, sentence, names):
+    """The sentence that the program is told, and the names in the first line that has one."""
+    told, named = "", []
+    with subprocess.Popen([ROOT / ".build/debug/ill-program", illness], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as program:
+        for line in program.stderr:
+            told = told or (line.strip() if sentence in line else "")
+            # The function is known by its name, the line by its file's.
+            named = named or re.findall(names, line)
+            if told and named:
+                break
+        program.kill()
+    told = re.sub(r"^runloop: (run loop \S+ of )?|\S*/(?=ill-program)", "", told).split(". ")[0]
+    return masked(told), ", ".join(named)
+
+
+def table_of_told():
+    """The rows, and how many are not as they should be."""
+    subprocess.run(["swift", "build", "--package-path", ROOT, "--product", "ill-program", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    rows, failed = ["| Illness | on standard error | which names |", "|---|---|---|"], 0
+    for illness, (sentence, names) in TOLD.items():
+        told, named = tell(illness, sentence, names)
+        rows.append(f"| {illness} | {told} | {named} |")
+        if not told or not named:
+            print(f"FAIL {illness}: “{told}” names “{named}”")
+            failed += 1
+    return rows, failed
+
+
 def main(arguments):
     build()
     rows, failed = ["| Illness | report | statistics | runloop-top | trace |", "|---|---|---|---|---|"], 0
@@ -124,10 +165,13 @@ def main(arguments):
             if not re.search(pattern, text):
                 print(f"FAIL {illness}: “{text}” does not say “{pattern}”")
                 failed += 1
+    more, worse = table_of_told()
+    rows += ["", "What programs in Swift with further illnesses are told, each with a watchdog, and what of theirs it names:", "", *more]
+    failed += worse
     print("\n".join(rows))
     if "--record" in arguments and failed == 0:
         PLACE.write_text(HEAD + time.strftime("%F\n\n") + "\n".join(rows) + "\n")
-    print(f"{4 * len(SAYS) - failed} passed, {failed} failed")
+    print(f"{4 * len(SAYS) + len(TOLD) - failed} passed, {failed} failed")
     return failed != 0
 
 
