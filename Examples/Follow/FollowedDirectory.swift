@@ -6,6 +6,8 @@ import RunLoopKitLinux
     private struct Member {
         let tail: Tail
         var path: String
+        /// It was not in the last list. One that is read while a file is renamed may have neither of its names.
+        var isMissed = false
     }
 
     private let path: String
@@ -44,7 +46,11 @@ import RunLoopKitLinux
             let path = self.path.hasSuffix("/") ? self.path + name : self.path + "/" + name
             guard let status = Status(path: path), status.kind == .file else { continue }
             present.insert(status.identity)
-            if members[status.identity] != nil { members[status.identity]?.path = path } else { takeIn(path) }
+            if let member = members[status.identity] {
+                members[status.identity] = Member(tail: member.tail, path: path)
+            } else {
+                takeIn(path)
+            }
         }
         refused.formIntersection(present)
         return present
@@ -73,6 +79,11 @@ import RunLoopKitLinux
             if member.tail.printOn(follower.output, as: member.path) {
                 setNeedsLook()
             } else if !present.contains(identity) {
+                if !member.isMissed && !member.tail.isDeleted {
+                    members[identity]?.isMissed = true
+                    setNeedsLook()
+                    continue
+                }
                 member.tail.close()
                 members[identity] = nil
             }
