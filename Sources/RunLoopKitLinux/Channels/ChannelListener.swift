@@ -31,15 +31,26 @@ extension RunLoop.Channel {
         ///   - mode: in which that happens.
         ///   - receive: called on the loop's thread with a channel and its message.
         ///   - onEnd: as that of a channel, with the one that has ended.
-        /// - Throws: `RunLoop.Error`: `addressInUse`, `accessDenied`, `invalid` for what is no path, `tooManyDescriptors`, `loopFinished`,
-        /// `outOfMemory`,
-        ///   and what else the system has against it.
-        public init(
+        /// - Throws: `RunLoop.ChannelError`: `failed` with `addressInUse`, `accessDenied`, `invalid` for what is no path, `tooManyDescriptors`,
+        ///   `loopFinished`, `outOfMemory`, and what else the system has against it.
+        public convenience init(
             on path: String, permissions: UInt32 = 0o600, backlog: Int? = nil, of loop: RunLoop,
             options: Options = Options(), inMode mode: RunLoop.Mode = .common,
             receive: sending @escaping (RunLoop.Channel, Message) -> Void,
             onEnd: (@Sendable (RunLoop.Channel, RunLoop.ChannelError) -> Void)? = nil
         ) throws {
+            do throws(RunLoop.Error) {
+                try self.init(at: path, permissions, backlog, loop, options, mode, receive, onEnd)
+            } catch {
+                throw RunLoop.ChannelError.failed(error)
+            }
+        }
+
+        private init(
+            at path: String, _ permissions: UInt32, _ backlog: Int?, _ loop: RunLoop, _ options: Options,
+            _ mode: RunLoop.Mode, _ receive: sending @escaping (RunLoop.Channel, Message) -> Void,
+            _ onEnd: (@Sendable (RunLoop.Channel, RunLoop.ChannelError) -> Void)?
+        ) throws(RunLoop.Error) {
             if path.utf8.contains(0) { throw RunLoop.Error.invalid.about(path) }
             let socket = unsafe runloop_channel_listen(path, permissions, Int32(clamping: backlog ?? 0))
             if socket < 0 { throw RunLoop.Error(result: socket, of: .channel, subject: path) }
@@ -57,7 +68,7 @@ extension RunLoop.Channel {
                 if result < 0 { closeDescriptor(socket) }
                 return result
             }
-            try loop.add(source, forMode: mode)
+            try loop.admit(source, to: mode)
         }
 
         deinit {

@@ -230,12 +230,14 @@ private final class Pair: Sendable {
             #expect(throws: RunLoop.ChannelError.failed(.invalid)) {
                 try Channel(connectingTo: path, on: threads[1].loop) { _, _ in }
             }
-            #expect(throws: RunLoop.Error.invalid) { try Channel.Listener(on: path, of: threads[0].loop) { _, _ in } }
+            #expect(throws: RunLoop.ChannelError.failed(.invalid)) {
+                try Channel.Listener(on: path, of: threads[0].loop) { _, _ in }
+            }
         }
         do {
             // Whether somebody listens is found out by connecting.
             let former = try Channel.Listener(on: path, of: threads[0].loop) { _, _ in }
-            #expect(throws: RunLoop.Error.addressInUse) {
+            #expect(throws: RunLoop.ChannelError.failed(.addressInUse)) {
                 try Channel.Listener(on: path, of: threads[0].loop) { _, _ in }
             }
             former.invalidate()

@@ -102,7 +102,13 @@ import Testing
 
     /// What `body` throws.
     private func error(of body: () throws -> Void) -> RunLoop.Error? {
-        do { try body() } catch { return error as? RunLoop.Error }
+        do {
+            try body()
+        } catch RunLoop.ChannelError.failed(let reason) {
+            return reason
+        } catch {
+            return error as? RunLoop.Error
+        }
         return nil
     }
 
