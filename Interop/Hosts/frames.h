@@ -1,4 +1,5 @@
 // frames.h — a run loop under a loop of frames: SDL, GLFW, raylib, a game engine. Copy it into a program.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_FRAMES_H
 #define RUNLOOP_FRAMES_H
 

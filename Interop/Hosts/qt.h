@@ -1,4 +1,5 @@
 // qt.h — a run loop under Qt's event loop. Copy it into a program. Header only; needs Qt 5.15 or 6 and no moc.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_QT_H
 #define RUNLOOP_QT_H
 

@@ -1,5 +1,6 @@
 // runloop-glib.h — a run loop under GLib's main loop: GTK, GStreamer, GIO. Copy it and runloop-glib.c into a program, or link
 // librunloop-glib.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_GLIB_H
 #define RUNLOOP_GLIB_H
 

@@ -1,4 +1,5 @@
 // runloop-uv.h — a run loop under libuv's: Node.js addons, Neovim, Julia. Copy it and runloop-uv.c into a program, or link librunloop-uv.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_UV_H
 #define RUNLOOP_UV_H
 

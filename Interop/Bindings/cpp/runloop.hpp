@@ -13,6 +13,7 @@
 //    ones of them, or none. An item's is destroyed when the item is destroyed, a timer's and an observer's also when it becomes
 //    invalid, and never while it runs. One that was posted is destroyed after its only call, or without a call if the loop's
 //    thread ends.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_HPP
 #define RUNLOOP_HPP
 #include <cstdlib>

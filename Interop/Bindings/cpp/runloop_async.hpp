@@ -1,5 +1,6 @@
 // runloop_async.hpp — signals, processes, changes of files, streams and connections for coroutines, C++20, on top of runloop_linux.hpp.
 // What runloop_task.hpp says of awaitables holds for all of them.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_ASYNC_HPP
 #define RUNLOOP_ASYNC_HPP
 #include <csignal>

@@ -1,4 +1,5 @@
 // runloop_async_streams.hpp — connections and streams for coroutines. Part of runloop_async.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_ASYNC_STREAMS_HPP
 #define RUNLOOP_ASYNC_STREAMS_HPP
 #include <optional>

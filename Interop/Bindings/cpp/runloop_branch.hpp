@@ -1,4 +1,5 @@
 // runloop_branch.hpp — coroutines in a line, and which tasks are being executed. Part of runloop_task.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_BRANCH_HPP
 #define RUNLOOP_BRANCH_HPP
 #include <cassert>

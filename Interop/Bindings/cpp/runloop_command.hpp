@@ -1,5 +1,6 @@
 // runloop_command.hpp — programs that are run to their end in one call. Part of runloop_linux.hpp; what runloop.hpp says of items, closures and
 // errors holds here, and what runloop_command.h says of commands.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_COMMAND_HPP
 #define RUNLOOP_COMMAND_HPP
 #include <initializer_list>

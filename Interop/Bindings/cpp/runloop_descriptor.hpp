@@ -1,4 +1,5 @@
 // runloop_descriptor.hpp — descriptors that are owned, and those that are lent. Part of runloop_linux.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_DESCRIPTOR_HPP
 #define RUNLOOP_DESCRIPTOR_HPP
 #include <unistd.h>

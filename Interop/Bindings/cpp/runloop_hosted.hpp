@@ -1,5 +1,6 @@
 // runloop_hosted.hpp — runs inside another loop, which owns the thread (runloop_host.h). Where an error is no answer, it is a
 // std::system_error, as in runloop.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_HOSTED_HPP
 #define RUNLOOP_HOSTED_HPP
 #include <utility>

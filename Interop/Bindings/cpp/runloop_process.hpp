@@ -1,5 +1,6 @@
 // runloop_process.hpp — signals, children and changes of files as sources with closures. Part of runloop_linux.hpp; what runloop.hpp
 // says of items, closures and errors holds here, and what runloop_linux.h says of its objects.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_PROCESS_HPP
 #define RUNLOOP_PROCESS_HPP
 #include <initializer_list>

@@ -4,6 +4,7 @@
 // for the next one. A task that is being executed when it is to be ended — because it calls `cancel` itself, or what it calls does, or a run that
 // is nested in it — goes on until it waits again, or is done. What awaits the scope goes on after that. Only tasks are seen so: a coroutine
 // of another type that a task awaits is taken to wait as soon as it has returned once.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_SCOPE_HPP
 #define RUNLOOP_SCOPE_HPP
 #include <cstddef>

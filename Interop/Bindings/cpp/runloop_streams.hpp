@@ -1,5 +1,6 @@
 // runloop_streams.hpp — input, output, listeners and connections as sources with closures. Part of runloop_linux.hpp; what runloop.hpp
 // says of items, closures and errors holds here, and what runloop_linux.h says of its objects.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_STREAMS_HPP
 #define RUNLOOP_STREAMS_HPP
 #include <string>

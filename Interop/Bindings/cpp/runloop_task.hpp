@@ -11,6 +11,7 @@
 //  - What is waited for outlives its waiter.
 //  - All of them belong to the thread that made them.
 //  - Items are in the common modes, unless a mode is given, and only while a coroutine waits for them, as far as nothing else is said.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_TASK_HPP
 #define RUNLOOP_TASK_HPP
 #ifndef __cpp_impl_coroutine

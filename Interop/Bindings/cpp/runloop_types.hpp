@@ -1,4 +1,5 @@
 // runloop_types.hpp — the words of runloop.hpp, which includes it: results, sets, modes, durations and instants.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_TYPES_HPP
 #define RUNLOOP_TYPES_HPP
 #if __cplusplus < 201703L

@@ -1,5 +1,6 @@
 // runloop_simulation.h — what RunLoopKitSimulation needs in C: which threads take part in a simulation, and what time, dice, locks and the
 // kernel are there.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_SIMULATION_H
 #define RUNLOOP_SIMULATION_H
 #ifdef __linux__

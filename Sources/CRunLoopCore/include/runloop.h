@@ -24,6 +24,7 @@
 //  - Stack: this library and those on top use at most 8 KiB of a thread's stack, call-outs excluded, if they are compiled with optimisation. So a
 //    loop may run on a thread with PTHREAD_STACK_MIN (16 KiB on most machines) if its callbacks need little.
 //  - Misuse: in builds with RUNLOOP_DEBUG an over-release, or a use after the last release, ends the program with a sentence.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_H
 #define RUNLOOP_H
 #ifdef __linux__

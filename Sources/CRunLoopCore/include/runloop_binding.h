@@ -1,5 +1,6 @@
 // runloop_binding.h — for libraries that are built on this one: an object of theirs for each loop, objects that are sources, and the
 // number of forks. Part of runloop.h, which includes it, and whose general rules hold.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_BINDING_H
 #define RUNLOOP_BINDING_H
 #ifdef __linux__

@@ -1,5 +1,6 @@
 // runloop_bionic.h — what Bionic, Android's C library, lacks of that which the C libraries call. They share it, and nobody else: it is not
 // installed. Elsewhere it is empty. By macros, as a later Bionic may declare the same names.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_BIONIC_H
 #define RUNLOOP_BIONIC_H
 #ifdef __ANDROID__

@@ -1,5 +1,6 @@
 // runloop_clock.h — a loop whose time is the program's, not the machine's: for tests and simulations. Part of runloop.h, which includes it,
 // and whose general rules hold.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CLOCK_H
 #define RUNLOOP_CLOCK_H
 #ifdef __linux__

@@ -4,6 +4,7 @@
 // A hosted run is a run whose sleep is the host's. The host waits for one descriptor, for reading, and calls runloop_hosted_iterate
 // when it is readable; it has no timeout to compute. Observers are notified as in any run; between Before-
 // and AfterWaiting the thread is the host's. All functions concern the calling thread's loop.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_HOST_H
 #define RUNLOOP_HOST_H
 #ifdef __linux__

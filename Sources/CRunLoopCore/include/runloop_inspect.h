@@ -1,5 +1,6 @@
 // runloop_inspect.h — what is in a loop, and what it does: names of items, a visit of all items, and a tracer. For diagnostics; runloop-
 // diagnostics builds statistics, traces and watchdogs on it. Part of runloop.h, which includes it, and whose general rules hold.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_INSPECT_H
 #define RUNLOOP_INSPECT_H
 #ifdef __linux__

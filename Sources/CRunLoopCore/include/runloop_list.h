@@ -1,5 +1,6 @@
 // runloop_list.h — an intrusive doubly linked list with a sentinel. A node that is in no list points to itself. Shared by the C libraries like
 // runloop_lock.h, and not installed.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_LIST_SHARED_H
 #define RUNLOOP_LIST_SHARED_H
 #ifdef __linux__

@@ -5,6 +5,7 @@
 // A fork may leave a lock held by a thread that the child does not have. So the word says in which generation it is held, and a word of
 // another generation is no obstacle. Taking it pairs (acquire) with giving it (release). Never taken by a signal handler, and never held
 // while user code runs.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_LOCK_SHARED_H
 #define RUNLOOP_LOCK_SHARED_H
 #ifdef __linux__

@@ -1,5 +1,6 @@
 // runloop_observer.h — observers: items that are notified of what a loop does. Part of runloop.h,
 // which includes it, and whose general rules hold.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_OBSERVER_H
 #define RUNLOOP_OBSERVER_H
 #ifdef __linux__

@@ -2,6 +2,7 @@
 // runloop_overlay.h — what the Swift overlay shares with the core beside runloop.h, and nobody else: it is built with the core, in
 // one package. Not installed, not exported from the shared library, and free to change.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_OVERLAY_H
 #define RUNLOOP_OVERLAY_H
 #ifdef __linux__

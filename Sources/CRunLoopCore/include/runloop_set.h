@@ -1,6 +1,7 @@
 // runloop_set.h — how sets of flags are declared. Part of runloop.h, which includes it. A set has 32 bits everywhere. For clang in C, and so
 // for Swift and Rust, it is an enumeration, and its flags have its type. Elsewhere it is a number, because in C++ OR-ing two enumerators does not
 // yield an enumerator, and GCC 12 does not know that they are flags.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_SET_H
 #define RUNLOOP_SET_H
 #ifdef __linux__

@@ -1,5 +1,6 @@
 // runloop_source.h — sources: items that are called when they were signalled, a descriptor is ready, or a deadline has passed. Part of
 // runloop.h, which includes it, and whose general rules hold.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_SOURCE_H
 #define RUNLOOP_SOURCE_H
 #ifdef __linux__

@@ -1,5 +1,6 @@
 // runloop_timer.h — timers: items that are called at an instant, once or repeatedly. Part of runloop.h,
 // which includes it, and whose general rules hold.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_TIMER_H
 #define RUNLOOP_TIMER_H
 #ifdef __linux__

@@ -1,4 +1,5 @@
 // runloop_code.h — the names and lines of a program's code, for reports. Part of runloop_diagnostics.h.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CODE_H
 #define RUNLOOP_CODE_H
 #ifdef __linux__

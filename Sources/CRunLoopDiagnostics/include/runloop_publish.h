@@ -1,4 +1,5 @@
 // runloop_publish.h — a process that lets itself be looked at while it runs, by runloop-top and others. Part of runloop_diagnostics.h.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_PUBLISH_H
 #define RUNLOOP_PUBLISH_H
 #ifdef __linux__

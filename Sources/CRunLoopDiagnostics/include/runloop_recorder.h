@@ -1,4 +1,5 @@
 // runloop_recorder.h — what loops did lately, event by event, as a timeline for Perfetto or chrome://tracing. Part of runloop_diagnostics.h.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_RECORDER_H
 #define RUNLOOP_RECORDER_H
 #ifdef __linux__

@@ -1,4 +1,5 @@
 // runloop_report.h — a loop explained: why it is alive, why it doesn't sleep, what has waited longest. Part of runloop_diagnostics.h.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_REPORT_H
 #define RUNLOOP_REPORT_H
 #ifdef __linux__

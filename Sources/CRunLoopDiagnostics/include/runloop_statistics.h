@@ -1,4 +1,5 @@
 // runloop_statistics.h — how much a loop does, and how long it takes: counts, and histograms of times. Part of runloop_diagnostics.h.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_STATISTICS_H
 #define RUNLOOP_STATISTICS_H
 #ifdef __linux__

@@ -1,4 +1,5 @@
 // runloop_watchdog.h — loops that hang, spin, or starve the main queue, noticed by a thread beside them. Part of runloop_diagnostics.h.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_WATCHDOG_H
 #define RUNLOOP_WATCHDOG_H
 #ifdef __linux__

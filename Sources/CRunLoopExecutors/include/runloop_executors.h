@@ -1,5 +1,6 @@
 // runloop_executors.h — what the products that run and list tasks need in C: the hook of an async `main`, memory
 // that may be gone, Foundation's loop. And code that runs when the program is loaded, which has nothing to declare.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_EXECUTORS_H
 #define RUNLOOP_EXECUTORS_H
 #ifdef __linux__

@@ -7,6 +7,7 @@
 //
 // Local time is the caller's: daylight saving, calendars and time zones. A program that wants "every day at 9:00 in Berlin" makes an alarm
 // without an interval, and in each call computes the next instant and sets it. An interval is a time, not a day.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_ALARM_H
 #define RUNLOOP_ALARM_H
 #ifdef __linux__

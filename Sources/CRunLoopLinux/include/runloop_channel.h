@@ -7,6 +7,7 @@
 // There is one thing that it can do, as to any program that receives descriptors: the last close of some files waits, of a socket with
 // SO_LINGER, or on a file system that answers slowly (FUSE, NFS). The kernel closes what a packet contains also if nobody receives it, so no
 // library can prevent that. A loop that must not be held up by processes of other users (`allows_any_user`) needs a thread for such channels.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CHANNEL_H
 #define RUNLOOP_CHANNEL_H
 #ifdef __linux__

@@ -2,6 +2,7 @@
 //
 // A child is a pidfd: there is no SIGCHLD, no handler, no thread, and nothing that waits for "any child". So children that belong to others
 // (Foundation's Process, Swift's Subprocess, GLib, a library that calls waitpid) stay theirs.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CHILD_H
 #define RUNLOOP_CHILD_H
 #ifdef __linux__

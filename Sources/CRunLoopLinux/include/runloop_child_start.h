@@ -1,6 +1,7 @@
 // runloop_child_start.h — a program is started as a child process. Part of runloop_linux.h, whose general rules hold.
 //
 // The child has what the configuration says, and nothing by chance: no descriptor that isn't listed, no blocked signal, no handler.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CHILD_START_H
 #define RUNLOOP_CHILD_START_H
 #ifdef __linux__

@@ -1,5 +1,6 @@
 // runloop_clock_watch.h — the wall clock was set, or the machine was suspended. Part of runloop_linux.h, whose general rules
 // hold.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CLOCK_WATCH_H
 #define RUNLOOP_CLOCK_WATCH_H
 #ifdef __linux__

@@ -2,6 +2,7 @@
 // rules hold.
 //
 // Both outputs are read at once, and what is beyond a limit is dropped, so the program never waits for a reader.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_COMMAND_H
 #define RUNLOOP_COMMAND_H
 #ifdef __linux__

@@ -3,6 +3,7 @@
 // A name is looked up by getaddrinfo, on a thread that is made for it and then ends. If there are several addresses, they are tried as RFC 8305
 // (Happy Eyeballs) says: IPv6 and IPv4 by turns, beginning with what getaddrinfo has put first; the next one 250 ms after the last, or at once
 // when that has failed; and the first connection counts.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CONNECT_H
 #define RUNLOOP_CONNECT_H
 #ifdef __linux__

@@ -2,6 +2,7 @@
 //
 // An eventfd: the way to reach a loop from a signal handler with more than a mark, from another process that has the descriptor, and from
 // libraries and kernel interfaces that take an eventfd (io_uring, KVM, aio). Within a process runloop_source_signal costs less.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_COUNTER_H
 #define RUNLOOP_COUNTER_H
 #ifdef __linux__

@@ -3,6 +3,7 @@
 //
 // The loop reads once per iteration while the descriptor is readable, and calls with what there is; what the program does not consume is
 // kept. A program that can't keep up pauses the input: then nothing is read, and the other side finds its buffer full.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_INPUT_H
 #define RUNLOOP_INPUT_H
 #ifdef __linux__

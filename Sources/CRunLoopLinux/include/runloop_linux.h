@@ -17,6 +17,7 @@
 //  - Forks. In the child, an inherited object is never called; releasing it changes nothing in the parent, and frees its memory and the
 //    child's copies of its descriptors if it was in no mode (a loop of the parent's keeps what it has). A callback may fork: the child
 //    returns from it, and from the run around it, which gives -ECHILD. New objects work.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_LINUX_H
 #define RUNLOOP_LINUX_H
 #ifdef __linux__

@@ -2,6 +2,7 @@
 //
 // A socket is made by one of the functions below, or comes from elsewhere: from systemd, from a parent process. A listener accepts its
 // connections on a loop. Names are not looked up: an address is the text of a number.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_LISTENER_H
 #define RUNLOOP_LISTENER_H
 #ifdef __linux__

@@ -3,6 +3,7 @@
 // Bytes are sent at once where that is possible. What the kernel does not take waits in a buffer with a limit, and the loop sends it when the
 // descriptor is writable; the source asks for that only while something waits. A producer that is faster than the other side finds the buffer
 // full, and goes on when `drained` is called: that is all there is to back-pressure.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_OUTPUT_H
 #define RUNLOOP_OUTPUT_H
 #ifdef __linux__

@@ -1,4 +1,5 @@
 // runloop_reaper.h — the first process of a container reaps orphans. Part of runloop_linux.h, whose general rules hold.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_REAPER_H
 #define RUNLOOP_REAPER_H
 #ifdef __linux__

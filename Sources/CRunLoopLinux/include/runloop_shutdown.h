@@ -1,4 +1,5 @@
 // runloop_shutdown.h — the end of a program by a signal, with work to do before. Part of runloop_linux.h, whose general rules hold.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_SHUTDOWN_H
 #define RUNLOOP_SHUTDOWN_H
 #ifdef __linux__

@@ -6,6 +6,7 @@
 // What counting promises: each call of the handler is counted exactly once by each object for the signal, however many there are, and none
 // is lost. The kernel merges standard signals before that: one that is pending already is not added again. It queues real-time signals
 // (SIGRTMIN to SIGRTMAX), so for these every signal that could be sent is counted.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_SIGNAL_H
 #define RUNLOOP_SIGNAL_H
 #ifdef __linux__

@@ -4,6 +4,7 @@
 // what is reported is the difference between what was there at the last look and what is there now. So the changes that were reported,
 // applied in order to what was there at the creation, always lead to what is on the disk once that is quiet. Something that came and went
 // in between may be reported or not; something may be reported as created twice.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_WATCH_H
 #define RUNLOOP_WATCH_H
 #ifdef __linux__

@@ -1,5 +1,6 @@
 // runloop_main_queue.h — the main dispatch queue, and with it Swift's main actor, in a program whose loop is GLib's: GTK, GIO. For programs
 // that want nothing else of a run loop, with every Swift from 5.9 on; C11, usable from C++11. What runloop.h says of results holds here, too.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_MAIN_QUEUE_H
 #define RUNLOOP_MAIN_QUEUE_H
 #ifdef __linux__

@@ -21,6 +21,7 @@
 //
 // Threads: a foreign source belongs to the thread that creates it. Its callbacks are called there, and other threads get -EPERM from
 // the calls that don't say otherwise. In a forked child its calls give -ECHILD, and none of its callbacks is called.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_FOREIGN_H
 #define RUNLOOP_FOREIGN_H
 #ifdef __linux__

@@ -1,6 +1,7 @@
 //===----------------------------------------------------------------------===//
 // CFArray.h — ordered collections of pointers, which callbacks retain, release and compare.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_CFARRAY_H
 #define RUNLOOP_CF_CFARRAY_H
 

@@ -4,6 +4,7 @@
 // These headers offer the part of CoreFoundation that run loop programs use, on top of librunloop. Names,
 // types and values are CoreFoundation's; docs/COREFOUNDATION.md lists what is there and what differs.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_CFBASE_H
 #define RUNLOOP_CF_CFBASE_H
 

@@ -1,6 +1,7 @@
 //===----------------------------------------------------------------------===//
 // CFData.h — bytes as objects.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_CFDATA_H
 #define RUNLOOP_CF_CFDATA_H
 

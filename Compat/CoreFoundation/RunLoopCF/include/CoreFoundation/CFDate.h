@@ -1,6 +1,7 @@
 //===----------------------------------------------------------------------===//
 // CFDate.h — instants of the wall clock, as seconds since the start of 2001 (UTC).
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_CFDATE_H
 #define RUNLOOP_CF_CFDATE_H
 

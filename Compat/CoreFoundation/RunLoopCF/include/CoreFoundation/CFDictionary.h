@@ -1,4 +1,5 @@
 //===----------------------------------------------------------------------===//
 // CFDictionary.h — dictionaries: not here. Each function is declared unavailable; see CFMissing.h.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #include <CoreFoundation/CFMissing.h>

@@ -1,6 +1,7 @@
 //===----------------------------------------------------------------------===//
 // CFFileDescriptor.h — one callback when a descriptor is readable or writable, and the next one after it has been enabled again.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_CFFILEDESCRIPTOR_H
 #define RUNLOOP_CF_CFFILEDESCRIPTOR_H
 

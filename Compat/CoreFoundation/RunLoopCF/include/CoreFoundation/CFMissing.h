@@ -2,6 +2,7 @@
 // CFMissing.h — what programs may look for and not find. Each such function is declared, and unavailable: a program may include the
 // header that it comes from, and the compiler names it, with the reason, where it is used.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_CFMISSING_H
 #define RUNLOOP_CF_CFMISSING_H
 

@@ -2,6 +2,7 @@
 // CFNotificationCenter.h — the center of the process, whose observers are called where something is posted. Those that connect processes are
 // not here; see CFMissing.h.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_CFNOTIFICATIONCENTER_H
 #define RUNLOOP_CF_CFNOTIFICATIONCENTER_H
 

@@ -1,6 +1,7 @@
 //===----------------------------------------------------------------------===//
 // CFNumber.h — truth values as objects. There are no numbers: their functions are declared unavailable; see CFMissing.h.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_CFNUMBER_H
 #define RUNLOOP_CF_CFNUMBER_H
 

@@ -1,6 +1,7 @@
 //===----------------------------------------------------------------------===//
 // CFPriv.h — run loop calls that CoreFoundation exports but does not declare in CFRunLoop.h.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_CFPRIV_H
 #define RUNLOOP_CF_CFPRIV_H
 

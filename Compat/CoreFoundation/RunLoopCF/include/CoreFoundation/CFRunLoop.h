@@ -4,6 +4,7 @@
 // runloop.h and docs/COREFOUNDATION.md describe what each call does. NULL is ignored everywhere; an object of a wrong
 // type ends the program with a message.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_CFRUNLOOP_H
 #define RUNLOOP_CF_CFRUNLOOP_H
 

@@ -1,6 +1,7 @@
 //===----------------------------------------------------------------------===//
 // CFSet.h — collections of distinct pointers, which callbacks retain, release, compare and hash.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_CFSET_H
 #define RUNLOOP_CF_CFSET_H
 

@@ -4,6 +4,7 @@
 // A socket lives until it is invalidated, even if nothing references it. There is one for each native descriptor. Any descriptor
 // that can be waited for has read and write callbacks; a regular file is always ready.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_CFSOCKET_H
 #define RUNLOOP_CF_CFSOCKET_H
 

@@ -1,6 +1,7 @@
 //===----------------------------------------------------------------------===//
 // CFString.h — immutable strings of UTF-16 units, and CFSTR for constant strings.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_CFSTRING_H
 #define RUNLOOP_CF_CFSTRING_H
 

@@ -1,6 +1,7 @@
 //===----------------------------------------------------------------------===//
 // CoreFoundation.h — all headers of this library, except CFPriv.h and CFRuntime.h.
 //===----------------------------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
 #ifndef RUNLOOP_CF_COREFOUNDATION_H
 #define RUNLOOP_CF_COREFOUNDATION_H
 
