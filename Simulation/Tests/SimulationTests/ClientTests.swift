@@ -13,7 +13,8 @@ struct Client: Sendable {
         var pause = Duration.milliseconds(100)
         for _ in 1..<5 {
             if let answer = try? await askOnce() { return answer }
-            try await Task.sleep(for: pause + .milliseconds(Int.random(in: 0..<50)))
+            try await Task.sleep(
+                for: pause + .milliseconds(Int.random(in: 0..<50)))
             pause *= 2
         }
         return try await askOnce()
@@ -23,7 +24,9 @@ struct Client: Sendable {
         let connection = try await connect()
         defer { connection.abort() }
         try await connection.writer.write("number?\n")
-        guard let line = try await connection.makeReader().line(), let number = Int(line) else { throw NoAnswer() }
+        guard let line = try await connection.makeReader().line(),
+            let number = Int(line)
+        else { throw NoAnswer() }
         return number
     }
 }
@@ -31,12 +34,15 @@ struct Client: Sendable {
 @Sendable func serve(_ connection: RunLoop.Connection) async {
     let reader = connection.makeReader()
     while let line = try? await reader.line() {
-        if line == "number?" { _ = try? await connection.writer.write("42\n") }
+        if line == "number?" {
+            _ = try? await connection.writer.write("42\n")
+        }
     }
     connection.abort()
 }
 
-@Test(.fails, .simulated(seeds: 1_000)) func clientGetsItsAnswer() async throws {
+@Test(.fails, .simulated(seeds: 1_000))
+func clientGetsItsAnswer() async throws {
     let simulation = try #require(RunLoop.Simulation.current)
     simulation.faults = [.shortTransfers]
     let client = Client {
