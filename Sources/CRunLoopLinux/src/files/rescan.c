@@ -163,7 +163,8 @@ HOLDS_LOCK static int scan(struct tree *tree, struct directory *directory, int d
         struct stat status;
         const char *name = found->d_name;
         bool is_dot = name[0] == '.' && (name[1] == 0 || (name[1] == '.' && name[2] == 0));
-        if (is_dot || fstatat(opened, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        bool is_known = !is_dot && fstatat(opened, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+        if (is_dot || (!is_known && is_absence(-errno)))
             continue;
         struct tree_entry *entry = runloop__tree_entry(tree, directory, name);
         if (!entry) {
@@ -171,11 +172,12 @@ HOLDS_LOCK static int scan(struct tree *tree, struct directory *directory, int d
             break;
         }
         entry->scan = number;
-        if (is_same(entry, &status))
+        if (is_known && is_same(entry, &status))
             compare(tree, entry, &status);
-        else
+        else if (is_known)
             take_in(tree, entry, &status);
-        if (is_in_scope(tree, entry))
+        // One that could not be looked at is looked at once more, by itself, and what fails then is reported.
+        if (!is_known || is_in_scope(tree, entry))
             runloop__tree_mark(tree, entry, MARK_SCAN, 0);
     }
     if (result == 0)
