@@ -106,18 +106,28 @@ static inline bool documented_lists(const char *function, int error) {
     return documented_lists(other, error);
 }
 
-/// Do the comments within a structure name the error?
-static inline bool documented_in_structure(const char *structure, int error) {
-    char begin[96], end[96];
+/// Do the comments within a type name the error? It begins with these words.
+static inline bool documented_in_type(const char *begin, const char *name, int error) {
+    char end[96];
     static char text[32768];
-    snprintf(begin, sizeof begin, "typedef struct %s {", structure);
-    snprintf(end, sizeof end, "\n} %s;", structure);
+    snprintf(end, sizeof end, "\n} %s;", name);
     const char *from = strstr(documented_headers, begin), *to = from ? strstr(from, end) : NULL;
     if (!to || (size_t)(to - from) >= sizeof text)
         return false;
     memcpy(text, from, (size_t)(to - from));
     text[to - from] = 0;
     return documented_names_error(text, error);
+}
+
+/// Do the comments within a structure name the error, or those of its kinds, the enumeration NAME_kind?
+static inline bool documented_in_structure(const char *structure, int error) {
+    char begin[160], kinds[96];
+    snprintf(begin, sizeof begin, "typedef struct %s {", structure);
+    if (documented_in_type(begin, structure, error))
+        return true;
+    snprintf(kinds, sizeof kinds, "%s_kind", structure);
+    snprintf(begin, sizeof begin, "typedef enum RUNLOOP_CLOSED %s {", kinds);
+    return documented_in_type(begin, kinds, error);
 }
 
 #endif // RUNLOOP_DOCUMENTED_H

@@ -297,6 +297,7 @@ static enum outcome hosted_run(void) {
     TRY(runloop_add_source(loop, source, MODE));
     TRY_OF("runloop_add_timer", add_timer(&timer, MS, 0, 0));
     TRY(runloop_hosted_begin(MODE));
+    const char *call = "runloop_hosted_descriptor";
     int error = runloop_hosted_descriptor();
     struct pollfd polled = {.fd = error, .events = POLLIN};
     bool has_posted = false;
@@ -305,15 +306,18 @@ static enum outcome hosted_run(void) {
         int result = runloop_hosted_iterate(0);
         if (calls == 1 && !has_posted) {
             error = runloop_post(loop, MODE, count_call, (void *)&calls, NULL);
+            call = "runloop_post";
             has_posted = true;
         }
-        if (result < 0 && result != -EAGAIN)
+        if (result < 0 && result != -EAGAIN) {
             error = result;
+            call = "runloop_hosted_iterate";
+        }
         if (result > 0 && calls < 2)
             break;
     }
     int ended = runloop_hosted_end();
-    return outcome_or(calls == 2, "runloop_hosted_iterate", error < 0 ? error : ended);
+    return error < 0 ? outcome_or(calls == 2, call, error) : outcome_or(calls == 2, "runloop_hosted_end", ended);
 }
 
 static int prepare(runloop_foreign_source *source, struct pollfd *descriptors, int capacity, int64_t *deadline_ns,
