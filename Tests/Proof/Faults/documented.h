@@ -108,7 +108,7 @@ static inline bool documented_lists(const char *function, int error) {
 
 /// Do the comments within a type name the error? It begins with these words.
 static inline bool documented_in_type(const char *begin, const char *name, int error) {
-    char end[96];
+    char end[128];
     static char text[32768];
     snprintf(end, sizeof end, "\n} %s;", name);
     const char *from = strstr(documented_headers, begin), *to = from ? strstr(from, end) : NULL;
