@@ -165,6 +165,17 @@ static pid_t start_program(char **arguments, const struct former_handling *forme
     return error ? -error : program;
 }
 
+/// The same, and orphans are this process's: from before the program begins, which may leave one at once.
+static pid_t become_parent(char **arguments, const struct former_handling *former) {
+    int was_subreaper = 0;
+    prctl(PR_GET_CHILD_SUBREAPER, &was_subreaper);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    pid_t program = start_program(arguments, former);
+    if (program < 0)
+        prctl(PR_SET_CHILD_SUBREAPER, was_subreaper);
+    return program;
+}
+
 //===-- the reaper ---------------------------------------------------------------------------------------------------===//
 
 /// What the program closes must not stay open here: the end of a pipe, a listener.
@@ -239,9 +250,8 @@ int runloop_reap_orphans(void) {
     struct former_handling former;
     if (result == 0)
         result = take_signals(&former);
-    pid_t program = result == 0 ? start_program(arguments, &former) : result;
+    pid_t program = result == 0 ? become_parent(arguments, &former) : result;
     if (program > 0) {
-        prctl(PR_SET_CHILD_SUBREAPER, 1);
         prctl(PR_SET_NAME, "reaper");
         close_all();
         reap_until_end(program);
