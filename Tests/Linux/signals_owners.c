@@ -107,6 +107,86 @@ TEST("R150 a signal that every thread has blocked is noted") {
     end_source(caught);
 }
 
+/// A thread that has no signal blocked from some moment on, and ends.
+struct neighbour {
+    _Atomic bool has_begun, is_to_unblock, has_unblocked, is_to_end;
+};
+
+static void *be_neighbour(void *info) {
+    struct neighbour *neighbour = info;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    neighbour->has_begun = true;
+    WAIT_UNTIL(neighbour->is_to_unblock);
+    sigemptyset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    neighbour->has_unblocked = true;
+    WAIT_UNTIL(neighbour->is_to_end);
+    return NULL;
+}
+
+static runloop_signal *add_blocked_signal(struct tally *tally) {
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+    return add_signal(MODE, SIGUSR2, tally);
+}
+
+TEST("R150 a signal that the loop's thread has blocked and another one has not is not noted, and received") {
+    need_proc();
+    struct tally tally = {0};
+    static struct neighbour neighbour = {.is_to_unblock = true};
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, be_neighbour, &neighbour) == 0);
+    WAIT_UNTIL(neighbour.has_unblocked);
+    runloop_signal *caught = add_blocked_signal(&tally);
+    EXPECT_TEXT(notes_of_runs(), "");
+    kill(getpid(), SIGUSR2);
+    RUN_UNTIL(MODE, tally.calls > 0);
+    EXPECT_EQ(tally.arrivals, 1);
+    neighbour.is_to_end = true;
+    pthread_join(thread, NULL);
+    end_source(caught);
+}
+
+TEST("R150 a signal that every thread has blocked for a moment, as one that begins has, is not noted") {
+    need_proc();
+    struct tally tally = {0};
+    static struct neighbour neighbour;
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, be_neighbour, &neighbour) == 0);
+    WAIT_UNTIL(neighbour.has_begun);
+    runloop_signal *caught = add_blocked_signal(&tally);
+    begin_to_read_errors();
+    // In which the loop looks once, as it is about to sleep.
+    run_for(MODE, MS / 10);
+    neighbour.is_to_unblock = true;
+    WAIT_UNTIL(neighbour.has_unblocked);
+    EXPECT_TEXT(read_errors(), "");
+    EXPECT_TEXT(notes_of_runs(), "");
+    neighbour.is_to_end = true;
+    pthread_join(thread, NULL);
+    end_source(caught);
+}
+
+TEST("R150 a signal that is taken as soon as it is caught is noted by the first loop that is about to sleep") {
+    struct tally tally = {0};
+    // Others have been looked at for long, so that looks have become rare.
+    runloop_signal *former = add_signal(MODE, SIGUSR1, &tally);
+    for (int64_t end_ns = runloop_now_ns() + 300 * MS; runloop_now_ns() < end_ns;)
+        run_for(MODE, 5 * MS);
+    runloop_signal *caught = add_signal(MODE, SIGINT, &tally);
+    signal(SIGINT, SIG_IGN);
+    begin_to_read_errors();
+    // Shorter than until the first look of one that sleeps.
+    run_for(MODE, MS);
+    EXPECT(strstr(read_errors(), "signal 2 (SIGINT)"));
+    end_source(former);
+    end_source(caught);
+}
+
 //===-- looks of a loop that sleeps ----------------------------------------------------------------------------------===//
 
 static struct {

@@ -164,12 +164,13 @@ static uint64_t blocked_here(uint64_t signals) {
 }
 
 void runloop__note_blocked(uint64_t signals) {
-    static _Atomic uint64_t noted;
-    uint64_t blocked = blocked_here(signals);
+    static _Atomic uint64_t noted, found_before;
+    uint64_t blocked = runloop_diagnostics_are_enabled() ? blocked_here(signals) & ~atomic_load(&noted) : 0;
+    uint64_t found = blocked ? blocked_by_all(blocked) : 0;
     char name[32];
-    if (!blocked || !runloop_diagnostics_are_enabled())
-        return;
-    for (uint64_t left = not_noted(&noted, blocked_by_all(blocked & ~atomic_load(&noted))); left;)
+    // At the second look that finds it, since a thread that begins has blocked all of them for a moment.
+    found &= atomic_exchange(&found_before, found);
+    for (uint64_t left = not_noted(&noted, found); left;)
         runloop__write_note(
             "runloop: Every thread of this process has blocked the %s, so it is not caught here, and goes to "
             "whoever reads it with "
