@@ -89,6 +89,16 @@ TEST("a program in a terminal reads what is written to it, and is signalled when
     runloop_source_release(child);
 }
 
+TEST("a new size of a terminal leaves what it says of pixels") {
+    struct winsize size = {.ws_row = 1, .ws_col = 2, .ws_xpixel = 300, .ws_ypixel = 400};
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    REQUIRE(master >= 0 && ioctl(master, TIOCSWINSZ, &size) == 0);
+    EXPECT_EQ(runloop_terminal_set_size(master, 10, 20), 0);
+    REQUIRE(ioctl(master, TIOCGWINSZ, &size) == 0);
+    EXPECT(size.ws_row == 10 && size.ws_col == 20 && size.ws_xpixel == 300 && size.ws_ypixel == 400);
+    close(master);
+}
+
 TEST("a pipe that fails with EIO for another reason has failed") {
     // A descriptor that is no terminal has no number of one.
     int directory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
@@ -179,6 +189,47 @@ static void lose_foreground(void) {
 TEST("a child that has lost the foreground takes it from nobody at its end") {
     need_starts();
     EXPECT_EQ(status_of_child(lose_foreground), 0);
+}
+
+static void give_up_child(void) {
+    struct ends ends = {0};
+    int slave;
+    take_terminal(&slave);
+    runloop_current();
+    int before = count_descriptors();
+    runloop_child *child = start_in_foreground(WORDS("sleep", "1000"), slave, RUNLOOP_CHILD_NEW_GROUP, &ends);
+    pid_t pid = runloop_child_get_pid(child);
+    end_source(child);
+    EXPECT_EQ(count_descriptors(), before);
+    EXPECT(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
+}
+
+TEST("a child that is given up while it has the foreground leaves no descriptor") {
+    need_starts();
+    EXPECT_EQ(status_of_child(give_up_child), 0);
+}
+
+static void run_unwatched(void) {
+    int slave;
+    take_terminal(&slave);
+    const runloop_command_config config = {.start = {.arguments = WORDS("sleep", "1000"),
+                                                     .searches = true,
+                                                     .group = RUNLOOP_CHILD_NEW_GROUP,
+                                                     .has_terminal = true,
+                                                     .terminal = slave}};
+    runloop_command_result result;
+    int before = count_descriptors();
+    // Its process is there already when it turns out that nothing of it can be watched.
+    refuse(SYS_epoll_ctl, EPERM);
+    EXPECT_EQ(runloop_command_run(&config, &result), -EPERM);
+    EXPECT_EQ(tcgetpgrp(slave), getpgrp());
+    EXPECT_EQ(count_descriptors(), before);
+    EXPECT(waitpid(-1, NULL, WNOHANG | __WALL) == -1 && errno == ECHILD);
+}
+
+TEST("a command that can't be watched leaves no process, and gives the foreground back") {
+    need_starts();
+    EXPECT_EQ(status_of_child(run_unwatched), 0);
 }
 
 //===-- memory -------------------------------------------------------------------------------------------------------===//

@@ -130,6 +130,22 @@ TEST("a pipe in which something moves is not named, nor another file that has it
     end_writer(child, &ends);
 }
 
+TEST("of a child's pipes the one that is full is named, also if others are not") {
+    struct ends ends = {0};
+    int empty = -1;
+    output = -1;
+    const runloop_child_descriptor descriptors[] = {
+        {.number = 1, .kind = RUNLOOP_CHILD_OUTPUT_PIPE, .parent_end = &empty},
+        {.number = 2, .kind = RUNLOOP_CHILD_OUTPUT_PIPE, .parent_end = &output}};
+    runloop_child *child = start((runloop_child_start_config){.arguments = SHELL("exec head -c 300000 /dev/zero >&2"),
+                                                              .descriptors = descriptors,
+                                                              .descriptor_count = 2},
+                                 &ends);
+    EXPECT(strstr(notes_of_looks(2), "its descriptor 2 is a pipe that is full"));
+    close(empty);
+    end_writer(child, &ends);
+}
+
 TEST("a child without a pipe to which it writes gives a loop no date") {
     struct ends ends = {0};
     runloop_child *child =
