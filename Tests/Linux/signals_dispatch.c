@@ -67,6 +67,16 @@ TEST("libdispatch, which came later, and a source receive each signal") {
     end_source(caught);
 }
 
+TEST("a signal that comes after the end of one source is told to the next once") {
+    struct tally tally = {0};
+    begin_theirs(SIGUSR1);
+    for (int i = 0; i < 3; i++)
+        end_source(add_signal(MODE, SIGUSR1, &tally));
+    runloop_signal *caught = add_signal(MODE, SIGUSR1, &tally);
+    expect_both(SIGUSR1, &tally);
+    end_source(caught);
+}
+
 static void end_with_status(void *unused) {
     (void)unused;
     _exit(7);
