@@ -462,6 +462,9 @@ explore: ## Tries the core under every order of events that a few deviations lea
 mutants: ## Breaks the core in each place of Tests/Proof/Explorer/mutants.txt, which the explorer must notice; takes half an hour
 	@Tests/bin/mutants
 
+mutants-beyond: ## Breaks the other C libraries in each place of Tests/Proof/Mutants, which their C tests must notice; takes half an hour
+	@Tests/bin/mutants --beyond
+
 #-- the differential suite --------------------------------------------------------------------------------------------
 
 conformance: ## Compares the same programs on CoreFoundation and on this library (SEEDS=5000, SANITIZE=address|thread)

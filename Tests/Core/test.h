@@ -4,7 +4,7 @@
 //
 // `./timer` runs every test of the file, each in a process of its own; `./timer R80` those whose name contains R80.
 // A test fails if an expectation fails, if it crashes, or if it hangs (60 s; RUNLOOP_TEST_TIMEOUT changes that).
-// RUNLOOP_TESTS_LEFT_OUT has the whole names of tests that are not run, a line for each.
+// RUNLOOP_TESTS_LEFT_OUT has the whole names of tests that are not run, a line for each. RUNLOOP_TEST_STOP: after the first that fails, none is run.
 #ifndef RUNLOOP_TEST_H
 #define RUNLOOP_TEST_H
 
@@ -258,7 +258,8 @@ static inline bool test_is_left_out(const char *name) {
 
 int main(int count, char **arguments) {
     int passed = 0, failed = 0;
-    for (struct test *test = test_first; test; test = test->next) {
+    bool stops = getenv("RUNLOOP_TEST_STOP");
+    for (struct test *test = test_first; test && !(stops && failed); test = test->next) {
         if (count > 1 && !strstr(test->name, arguments[1]))
             continue;
         enum test_result result = test_is_left_out(test->name) ? TEST_LEFT_OUT : test_run_in_process(test);
