@@ -57,6 +57,7 @@ ssize_t __wrap_writev(int file, const struct iovec *parts, int count) {
 
 INTERRUPTED(ssize_t, write, (int file, const void *bytes, size_t count), (file, bytes, count))
 INTERRUPTED(ssize_t, recv, (int file, void *bytes, size_t count, int flags), (file, bytes, count, flags))
+INTERRUPTED(ssize_t, send, (int file, const void *bytes, size_t count, int flags), (file, bytes, count, flags))
 INTERRUPTED(ssize_t, recvmsg, (int file, struct msghdr *message, int flags), (file, message, flags))
 INTERRUPTED(ssize_t, sendmsg, (int file, const struct msghdr *message, int flags), (file, message, flags))
 INTERRUPTED(int, accept4, (int file, struct sockaddr *address, socklen_t *size, int flags),

@@ -1,8 +1,9 @@
 // machine_clocks.c — alarms and watches on the clocks of this machine, which no test sets.
 #include <sched.h>
+#include <sys/timerfd.h>
 #include <time.h>
 
-#include "linux_items.h"
+#include "children.h"
 
 static int64_t early_ns;
 static int calls;
@@ -142,4 +143,54 @@ TEST("in a time namespace, dates of the boot clock are the namespace's") {
     close(file);
     // The children are in it.
     EXPECT_EQ(status_of_child(use_namespace), 0);
+}
+
+//===-- their timers -------------------------------------------------------------------------------------------------===//
+
+static bool is_armed(int timer) {
+    struct itimerspec left;
+    REQUIRE(timerfd_gettime(timer, &left) == 0);
+    return left.it_value.tv_sec != 0 || left.it_value.tv_nsec != 0;
+}
+
+static runloop_alarm *inherited;
+
+static void end_inherited(void) {
+    end_source(inherited);
+}
+
+TEST("an alarm that has ended has no date in the kernel, though somebody has a reference, and a forked child takes "
+     "none") {
+    int64_t later = runloop_clock_get_now_ns(RUNLOOP_CLOCK_WALL) + 3600 * SECOND;
+    inherited = add_alarm(RUNLOOP_CLOCK_WALL, later, 0);
+    int timer = runloop_source_get_descriptor(inherited);
+    EXPECT(is_armed(timer));
+    EXPECT_EQ(status_of_child(end_inherited), 0);
+    EXPECT(is_armed(timer));
+    runloop_source_invalidate(inherited);
+    EXPECT(!is_armed(timer));
+    runloop_source_release(inherited);
+}
+
+static void set_refused_date(void) {
+    int64_t later = runloop_clock_get_now_ns(RUNLOOP_CLOCK_WALL) + 3600 * SECOND;
+    runloop_alarm *alarm = add_alarm(RUNLOOP_CLOCK_WALL, later, 0);
+    refuse(SYS_timerfd_settime, EPERM);
+    EXPECT_EQ(runloop_alarm_set_date(alarm, later + SECOND), -EPERM);
+    EXPECT_EQ(runloop_alarm_get_date(alarm), later);
+}
+
+TEST("an alarm whose new date is refused keeps its date") {
+    EXPECT_EQ(status_of_child(set_refused_date), 0);
+}
+
+static void watch_as_the_clock_is_set(void) {
+    runloop_clock_watch *watch = NULL;
+    refuse(SYS_timerfd_settime, ECANCELED);
+    EXPECT_EQ(runloop_clock_watch_create(&(runloop_clock_watch_config){.changed = NULL}, &watch), 0);
+    runloop_source_release(watch);
+}
+
+TEST("a watch can be made in the moment in which the clock is set") {
+    EXPECT_EQ(status_of_child(watch_as_the_clock_is_set), 0);
 }

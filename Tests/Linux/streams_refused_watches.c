@@ -101,6 +101,53 @@ TEST("so it does if its thread ends in the call-out") {
     end_input(shared.input, shared.ends);
 }
 
+static size_t take_all(runloop_input *input, const char *bytes, size_t count, void *info) {
+    (void)input, (void)bytes;
+    *(size_t *)info += count;
+    return count;
+}
+
+TEST("an input that can't be watched after a pause stays paused, and can be resumed later") {
+    int ends[2];
+    size_t count = 0;
+    runloop_input *input = NULL;
+    make_pipe(ends);
+    const runloop_input_config config = {
+        .context.info = &count, .descriptor = ends[0], .owns = true, .limit = 10, .received = take_all};
+    REQUIRE(runloop_input_create(&config, &input) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), input, MODE) == 0);
+    EXPECT_EQ(runloop_input_pause(input), 0);
+    poll_mode(MODE);
+    REQUIRE(write(ends[1], "text", 4) == 4);
+    failures_left = 1000;
+    EXPECT_EQ(runloop_input_resume(input), -ENOSPC);
+    EXPECT(runloop_input_is_paused(input));
+    failures_left = 0;
+    poll_mode(MODE);
+    EXPECT_EQ(count, 0);
+    EXPECT_EQ(runloop_input_resume(input), 0);
+    RUN_UNTIL(MODE, count == 4);
+    end_input(input, ends);
+}
+
+TEST("an output whose descriptor can't be watched has failed, and says so with each call") {
+    static char bytes[1 << 20];
+    int pair[2];
+    runloop_output *output = NULL;
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+    REQUIRE(runloop_output_create(&(runloop_output_config){.descriptor = pair[0], .limit = 100}, &output) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), output, MODE) == 0);
+    poll_mode(MODE);
+    failures_left = 1000;
+    EXPECT_EQ(runloop_output_write(output, bytes, sizeof bytes), -ENOSPC);
+    failures_left = 0;
+    EXPECT_EQ(runloop_output_write(output, bytes, 1), -ENOSPC);
+    EXPECT_EQ(runloop_output_get_waiting(output), 0);
+    end_source(output);
+    close(pair[0]);
+    close(pair[1]);
+}
+
 static void count_connection(runloop_listener *listener, int descriptor, void *info) {
     (void)listener;
     ++*(int *)info;
