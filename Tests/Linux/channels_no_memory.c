@@ -55,3 +55,40 @@ TEST("a request whose deadline finds no memory is refused, and nothing was sent"
     for (int i = 0; i < 2; i++)
         end_channel(channels[i]);
 }
+
+/// A call that waits for its answer, at an end whose messages wait, so that its answer needs memory.
+static runloop_call *make_call(runloop_channel *channels[2], struct outcome *outcome) {
+    keeps_calls = true;
+    make_channels(channels, (runloop_channel_config){0});
+    EXPECT_EQ(request(channels[0], "question", 0, outcome), 0);
+    RUN_UNTIL(MODE, kept_call);
+    while (tell(channels[1], "m") == 0)
+        continue;
+    return kept_call;
+}
+
+TEST("a reply for which there is no memory is not given, and can be given later") {
+    runloop_channel *channels[2];
+    struct outcome outcome = {0};
+    runloop_call *call = make_call(channels, &outcome);
+    failing = 1;
+    EXPECT_EQ(runloop_call_reply(call, "answer", 6, NULL, 0), -ENOMEM);
+    EXPECT_EQ(runloop_call_reply(call, "answer", 6, NULL, 0), 0);
+    EXPECT_EQ(runloop_call_reply(call, "answer", 6, NULL, 0), -EALREADY);
+    runloop_call_release(call);
+    RUN_UNTIL(MODE, outcome.replies);
+    EXPECT(outcome.result == 0 && outcome.length == 6);
+    end_channels(channels);
+}
+
+TEST("a call that is dropped, which can't be told for want of memory, leaves nobody waiting") {
+    runloop_channel *channels[2];
+    struct outcome outcome = {0};
+    runloop_call *call = make_call(channels, &outcome);
+    failing = 1;
+    runloop_call_release(call);
+    EXPECT_EQ(failing, 0);
+    RUN_UNTIL(MODE, outcome.replies);
+    EXPECT_EQ(outcome.result, -EPIPE);
+    end_channels(channels);
+}
