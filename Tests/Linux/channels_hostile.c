@@ -114,6 +114,19 @@ TEST("a reply to a request that there never was") {
     expect_end(-EPROTO);
 }
 
+TEST("a dropped call that has bytes, or descriptors, in answer to a request") {
+    for (int has_descriptor = 0; has_descriptor < 2; has_descriptor++) {
+        struct outcome outcome = {0};
+        ends = 0;
+        begin();
+        EXPECT_EQ(request(channel, "q", 0, &outcome), 0);
+        const struct header header = {.version = 1, .kind = 4, .id = 1, .descriptors = (uint32_t)has_descriptor};
+        REQUIRE(throw_packet(header, "x", !has_descriptor, 0, (size_t)has_descriptor) > 0);
+        expect_end(-EPROTO);
+        EXPECT(outcome.replies == 1 && outcome.result == -EPIPE);
+    }
+}
+
 TEST("descriptors: more than allowed, other than announced, and 1,000") {
     begin();
     REQUIRE(throw_packet((struct header){.version = 1, .kind = 1, .descriptors = 17}, "d", 1, 0, 17) > 0);

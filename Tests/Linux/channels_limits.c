@@ -97,6 +97,40 @@ TEST("a message without bytes does not overtake those that wait, also when the s
     close(sockets[1]);
 }
 
+TEST("a large message leaves no descriptor at either end") {
+    enum { LARGE = 300000 };
+    static char bytes[LARGE];
+    runloop_channel *channels[2];
+    make_channels(channels, (runloop_channel_config){0});
+    EXPECT_EQ(tell(channels[0], "first"), 0);
+    RUN_UNTIL(MODE, received_count == 1);
+    int before = count_descriptors();
+    EXPECT_EQ(runloop_channel_send(channels[0], bytes, LARGE, NULL, 0), 0);
+    RUN_UNTIL(MODE, received_count == 2);
+    EXPECT_EQ(received_bytes, 5 + LARGE);
+    EXPECT_EQ(count_descriptors(), before);
+    end_channels(channels);
+}
+
+TEST("a path as long as an address takes is taken, and one that is longer is not cut off") {
+    char path[sizeof((struct sockaddr_un *)0)->sun_path + 1];
+    memset(path, 0, sizeof path);
+    memset(path, 'p', sizeof path - 1);
+    int length = snprintf(path, sizeof path, "/tmp/runloop-test-%d-", (int)getpid());
+    path[length] = 'p';
+    runloop_channel *channel = NULL;
+    EXPECT_EQ(strlen(path), sizeof path - 1);
+    EXPECT_EQ(runloop_channel_listen(path, 0, 1), -ENAMETOOLONG);
+    EXPECT_EQ(runloop_channel_connect(path, &(runloop_channel_config){0}, &channel), -ENAMETOOLONG);
+    path[sizeof path - 2] = 0;
+    int listening = runloop_channel_listen(path, 0, 1);
+    EXPECT(listening >= 0);
+    EXPECT_EQ(runloop_channel_connect(path, &(runloop_channel_config){0}, &channel), 0);
+    runloop_source_release(channel);
+    close(listening);
+    unlink(path);
+}
+
 //===-- deadlines ----------------------------------------------------------------------------------------------------===//
 
 static void trace_reply(const runloop_reply *reply, int *descriptors, size_t count, void *info) {

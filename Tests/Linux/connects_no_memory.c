@@ -74,3 +74,36 @@ TEST("memory that runs out after the look-up is an outcome, and the rest goes on
     EXPECT(failures > 0);
     close(reserved);
 }
+
+static struct black_hole hole;
+static bool is_over;
+
+/// On a thread whose loop has had no date before.
+static void *time_out(void *allocation) {
+    struct outcome timed = {0};
+    const runloop_connect_config config = {.context.info = &timed,
+                                           .host = "127.0.0.2",
+                                           .port = port_of(hole.listening),
+                                           .deadline_ns = runloop_now_ns() + 5 * MS,
+                                           .connected = note_outcome};
+    runloop_connect *connect = NULL;
+    runloop_current();
+    REQUIRE(runloop_connect_create(&config, &connect) == 0);
+    failing = *(long *)allocation;
+    // Without memory to add it, it is added again.
+    while (runloop_add_source(runloop_current(), connect, MODE) < 0)
+        continue;
+    RUN_UNTIL(MODE, timed.calls == 1);
+    is_over = failing > 0;
+    failing = 0;
+    EXPECT_EQ(timed.error, -ETIMEDOUT);
+    runloop_source_release(connect);
+    return NULL;
+}
+
+TEST("a deadline is kept, whichever allocation fails") {
+    hole = make_black_hole("127.0.0.2", 0);
+    for (long allocation = 1; !is_over; allocation++)
+        on_new_thread(time_out, &allocation);
+    end_black_hole(hole);
+}

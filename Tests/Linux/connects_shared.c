@@ -66,3 +66,44 @@ TEST("a socket that is reported while another thread invalidates its connect is 
     for (int i = 0; i < LOOPS; i++)
         runloop_release(loops[i]);
 }
+
+static void count_outcome(runloop_connect *connect, int descriptor, int error, void *info) {
+    (void)connect;
+    if (error == 0)
+        close(descriptor);
+    ++*(_Atomic int *)info;
+}
+
+TEST("of several loops that have a connect one reports its outcome") {
+    static _Atomic int outcomes[ROUNDS];
+    runloop_connect *connects[ROUNDS];
+    pthread_t threads[LOOPS];
+    pthread_barrier_init(&loops_are_there, NULL, LOOPS + 1);
+    for (uintptr_t i = 0; i < LOOPS; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, run_loop, (void *)i) == 0);
+    pthread_barrier_wait(&loops_are_there);
+    int socket = runloop_listen_tcp("127.0.0.1", 0, 100);
+    runloop_listener *listener = NULL;
+    const runloop_listener_config listening = {.descriptor = socket, .owns = true, .accepted = close_accepted};
+    REQUIRE(socket >= 0 && runloop_listener_create(&listening, &listener) == 0);
+    add_to_all(listener);
+    for (int round = 0; round < ROUNDS; round++) {
+        const runloop_connect_config config = {.context.info = (void *)&outcomes[round],
+                                               .host = "127.0.0.1",
+                                               .port = (uint16_t)runloop_socket_get_port(socket, false),
+                                               .connected = count_outcome};
+        REQUIRE(runloop_connect_create(&config, &connects[round]) == 0);
+        add_to_all(connects[round]);
+        WAIT_UNTIL(outcomes[round] > 0);
+    }
+    is_over = true;
+    for (int i = 0; i < LOOPS; i++) {
+        pthread_join(threads[i], NULL);
+        runloop_release(loops[i]);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        EXPECT_EQ(outcomes[round], 1);
+        runloop_source_release(connects[round]);
+    }
+    end_source(listener);
+}

@@ -154,6 +154,26 @@ TEST("R123 a child that is forked when an ended one leaves its mode is not calle
     runloop_source_release(ended);
 }
 
+static void note_connected(runloop_connect *connect, int descriptor, int error, void *info) {
+    (void)connect, (void)info;
+    EXPECT_EQ(error, 0);
+    close(descriptor);
+    note_call();
+}
+
+TEST("R123 a child that is forked when a connect that has ended leaves its mode is not called for the outcome") {
+    int listening = runloop_listen_abstract(own_name(), 1);
+    REQUIRE(listening >= 0);
+    const runloop_connect_config config = {
+        .abstract_name = own_name(), .connected = note_connected, .cancel = note_end_of_mode};
+    runloop_connect *connect;
+    REQUIRE(runloop_connect_create(&config, &connect) == 0);
+    REQUIRE(runloop_add_source(runloop_current(), connect, MODE) == 0);
+    expect_calls(2);
+    runloop_source_release(connect);
+    close(listening);
+}
+
 static void note_drain(runloop_output *output, int error, void *info) {
     (void)output, (void)info;
     EXPECT_EQ(error, 0);
