@@ -107,7 +107,7 @@ TEST("a recording that has stopped stays, and the next one begins anew") {
     EXPECT(!runloop_get_tracer().trace);
     EXPECT_EQ(runloop_recorder_start(0), 0);
     trace = copy_trace();
-    EXPECT_EQ(count_of(trace, "\"name\":\"run test\""), 0);
+    EXPECT_EQ(count_of(trace, "\"ph\":\"B\""), 0);
     free(trace);
 }
 
@@ -141,6 +141,48 @@ TEST("a trace of several loops has a line for each, and leaves out those that we
     free(trace);
     may_end = true;
     pthread_join(thread, NULL);
+}
+
+TEST("a trace of two loops is one list") {
+    keep_mode(MODE);
+    EXPECT_EQ(runloop_recorder_start(0), 0);
+    poll_mode(MODE);
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, record_another, NULL) == 0);
+    WAIT_UNTIL(is_recorded);
+    runloop *loops[] = {runloop_current(), other};
+    char *trace = runloop_copy_trace(loops, 2);
+    REQUIRE(trace);
+    EXPECT_EQ(count_of(trace, "thread_name"), 2);
+    // Of each two events there is a comma between.
+    EXPECT_EQ(count_of(trace, "}\n{"), 0);
+    EXPECT_EQ(count_of(trace, "\n{"), count_of(trace, ",\n{") + 1);
+    free(trace);
+    may_end = true;
+    pthread_join(thread, NULL);
+}
+
+static void stop_at_fifth(runloop_source *source, runloop_readiness events, void *turns) {
+    (void)source, (void)events;
+    if (++*(int *)turns == 5)
+        runloop_stop(runloop_current());
+}
+
+TEST("an iteration of a trace ends before the next begins") {
+    int turns = 0, depth = 0, deepest = 0;
+    add_descriptor(MODE, make_eventfd(1), RUNLOOP_READABLE, stop_at_fifth, &turns);
+    EXPECT_EQ(runloop_recorder_start(0), 0);
+    EXPECT_EQ(run_for(MODE, RUNLOOP_FOREVER), RUNLOOP_RESULT_STOPPED);
+    char *trace = copy_trace();
+    for (const char *place = trace; (place = strstr(place, "\"ph\":\"")); place++) {
+        depth += (place[6] == 'B') - (place[6] == 'E');
+        deepest = depth > deepest ? depth : deepest;
+    }
+    EXPECT(count_of(trace, "\"name\":\"iteration\"") >= 5);
+    EXPECT_EQ(depth, 0);
+    // The run, the iteration, the call-out.
+    EXPECT_EQ(deepest, 3);
+    free(trace);
 }
 
 static _Atomic bool is_done;
@@ -183,6 +225,10 @@ TEST("a recorder and statistics follow a loop together, and one stops without th
 
 TEST("bad arguments of a recorder are refused") {
     EXPECT_EQ(runloop_recorder_start(RUNLOOP_RECORDER_EVENTS_MAX + 1), -EINVAL);
+    // There may be no memory for so many.
+    int result = runloop_recorder_start(RUNLOOP_RECORDER_EVENTS_MAX);
+    EXPECT(result == 0 || result == -ENOMEM);
+    runloop_recorder_stop();
     EXPECT(!runloop_copy_trace(NULL, 1));
     runloop *loop = runloop_current();
     EXPECT(!runloop_copy_trace(&loop, 0));
