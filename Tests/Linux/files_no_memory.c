@@ -199,3 +199,22 @@ TEST("a watch that finds no memory when it is added, and that is in another loop
     is_over = true;
     pthread_join(thread, NULL);
 }
+
+TEST("a watch that can't be made for want of memory leaves the kernel none, beside one that is there") {
+    enter_folder();
+    REQUIRE(mkdir("one", 0700) == 0 && mkdir("other", 0700) == 0);
+    runloop_watch *watch = add_watch("one", RUNLOOP_WATCH_DIRECTORY), *second = NULL;
+    const runloop_watch_config config = {.path = "other", .scope = RUNLOOP_WATCH_DIRECTORY, .changed = trace_changes};
+    int before = count_kernel_watches(), result = -ENOMEM;
+    for (long allocation = 1; result == -ENOMEM; allocation++) {
+        failing = allocation;
+        result = runloop_watch_create(&config, &second);
+        failing = 0;
+        EXPECT(result == 0 || result == -ENOMEM);
+        EXPECT(result == 0 || count_kernel_watches() == before);
+    }
+    EXPECT(count_kernel_watches() > before);
+    runloop_source_release(second);
+    EXPECT_EQ(count_kernel_watches(), before);
+    end_watch(watch);
+}

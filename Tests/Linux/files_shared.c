@@ -167,3 +167,23 @@ TEST("a watch that has ended keeps nothing in the kernel, though somebody has a 
     runloop_source_release(watch);
     end_watch(other);
 }
+
+static void *watch_elsewhere(void *count) {
+    runloop_watch *watch = add_watch("file", RUNLOOP_WATCH_FILE);
+    *(int *)count = count_in_instances(false);
+    end_watch(watch);
+    return NULL;
+}
+
+TEST("each thread that makes watches has an instance of its own, which ends with the last of them") {
+    int count = 0;
+    enter_folder();
+    write_file("file", "text");
+    runloop_watch *watch = add_watch("file", RUNLOOP_WATCH_FILE);
+    EXPECT_EQ(count_in_instances(false), 1);
+    on_new_thread(watch_elsewhere, &count);
+    EXPECT_EQ(count, 2);
+    EXPECT_EQ(count_in_instances(false), 1);
+    end_watch(watch);
+    EXPECT_EQ(count_in_instances(false), 0);
+}
