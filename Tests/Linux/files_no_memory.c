@@ -218,3 +218,25 @@ TEST("a watch that can't be made for want of memory leaves the kernel none, besi
     EXPECT_EQ(count_kernel_watches(), before);
     end_watch(watch);
 }
+
+TEST("a name for which there is no memory is told all the same, or that something was left out") {
+    char name[32], told_name[32];
+    bool is_over = false;
+    enter_folder();
+    keep_mode(MODE);
+    REQUIRE(mkdir("d", 0700) == 0);
+    runloop_watch *watch = add_watch("d", RUNLOOP_WATCH_DIRECTORY);
+    EXPECT_TOLD("");
+    for (long allocation = 1; !is_over; allocation++) {
+        snprintf(name, sizeof name, "d/file-%ld", allocation);
+        snprintf(told_name, sizeof told_name, "+%s", name);
+        write_file(name, "");
+        failing = allocation;
+        poll_mode(MODE);
+        is_over = failing > 0;
+        failing = 0;
+        RUN_UNTIL(MODE, trace_contains(told_name) || trace_contains("failed"));
+        trace_reset();
+    }
+    end_watch(watch);
+}

@@ -42,8 +42,11 @@ TEST("an arrival has the value of a timer and no sender, and the sender where a 
     struct tally timed = {0}, sent = {0};
     runloop_signal *signals[] = {add_signal(MODE, SIGRTMIN, &timed), add_signal(MODE, SIGUSR1, &sent)};
     // The number of the timer, which the kernel has in the place of a sender, is not 0 for each of them.
-    timer_t timers[] = {start_timer(SIGRTMIN, 42), start_timer(SIGRTMIN, 42)};
-    RUN_UNTIL(MODE, timed.calls == 2);
+    timer_t timers[2];
+    for (int i = 0; i < 2; i++) {
+        timers[i] = start_timer(SIGRTMIN, 42);
+        RUN_UNTIL(MODE, timed.calls == (uint64_t)i + 1);
+    }
     EXPECT_EQ((int)timed.last.value, 42);
     EXPECT_EQ(timed.last.code, SI_TIMER);
     EXPECT_EQ(timed.last.pid, 0);
