@@ -167,6 +167,10 @@ static bool is_reset(int descriptor) {
 }
 
 ssize_t read(int descriptor, void *bytes, size_t count) {
+    if (runloop_simulation__is_dice(descriptor)) {
+        runloop_simulation__throw_dice(bytes, count);
+        return (ssize_t)count;
+    }
     return is_reset(descriptor) ? -1 : REAL(read)(descriptor, bytes, part_of(descriptor, count));
 }
 

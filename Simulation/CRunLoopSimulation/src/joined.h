@@ -54,6 +54,9 @@ enum { RUNLOOP__FUTEX_WAIT = 128, RUNLOOP__FUTEX_WAKE = 129 }; ///< of this proc
 typedef long system_call_function(long number, ...);
 system_call_function *real_system_call(void);
 
+/// dice.c: the next random bytes of a thread that takes part, and whether a descriptor is one to read such from.
+void runloop_simulation__throw_dice(void *bytes, size_t count);
+bool runloop_simulation__is_dice(int descriptor);
 /// faults.c: a thread that takes part makes a system call. False if the call is not changed.
 bool runloop_simulation__faulty_call(long number, const long arguments[6], long *result);
 /// traps.c: the calling thread begins or ceases to take part.

@@ -1,6 +1,6 @@
-// world.c — which threads take part in a simulation, and what the time and the dice are there.
+// world.c — which threads take part in a simulation, and what the time is there.
 //
-// The functions of libc that return the time and random numbers are defined here again. A program's own definition
+// The functions of libc that return the time are defined here again, as others are in other files. A program's own definition
 // goes before that of a library, also for the libraries that the program uses: so code that is simulated needs no change. A thread that takes
 // part in no simulation gets what it always gets.
 
@@ -14,8 +14,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -191,31 +189,7 @@ UNINSTRUMENTED time_t time(time_t *out) {
     return now.tv_sec;
 }
 
-//===-- the dice -----------------------------------------------------------------------------------------------------===//
-
-UNINSTRUMENTED uint64_t runloop_simulation_next_random(uint64_t *state) {
-    *state += 0x9e3779b97f4a7c15;
-    uint64_t mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
-    return mixed ^ (mixed >> 31);
-}
-
-UNINSTRUMENTED static void throw_dice(void *bytes, size_t count) {
-    struct runloop_simulated_world *world = runloop_simulation__joined.world;
-    if (!world->has_dice)
-        world->random = world->first_random(runloop_simulation__joined.simulation);
-    world->has_dice = true;
-    for (char *end = (char *)bytes + count, *next = bytes; next < end; next += sizeof(uint64_t)) {
-        uint64_t number = runloop_simulation_next_random(&world->random);
-        size_t left = (size_t)(end - next);
-        memcpy(next, &number, left < sizeof number ? left : sizeof number);
-    }
-}
-
-UNINSTRUMENTED ssize_t getrandom(void *bytes, size_t count, unsigned flags) {
-    return syscall(SYS_getrandom, bytes, count, flags);
-}
+//===-- calls without a function -------------------------------------------------------------------------------------===//
 
 /// The Swift runtime has its random numbers from here, and its locks sleep here.
 UNINSTRUMENTED long syscall(long number, ...) {
@@ -226,7 +200,7 @@ UNINSTRUMENTED long syscall(long number, ...) {
         arguments[i] = va_arg(list, long);
     va_end(list);
     if (number == SYS_getrandom && runloop_simulation__joined.simulation) {
-        throw_dice((void *)arguments[0], (size_t)arguments[1]);
+        runloop_simulation__throw_dice((void *)arguments[0], (size_t)arguments[1]);
         return arguments[1];
     }
     long result;

@@ -1,7 +1,6 @@
 // world.c — what the functions of libc do for a thread of a simulated world, and that nobody else notices.
 
 #include <errno.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
@@ -18,12 +17,7 @@ static unsigned choose(void *simulation, unsigned ways) {
     return chosen < ways ? chosen : 0;
 }
 
-static uint64_t first_random(void *simulation) {
-    (void)simulation;
-    return 7;
-}
-
-static struct runloop_simulated_world world = {.choose = choose, .first_random = first_random};
+static struct runloop_simulated_world world = {.choose = choose};
 
 static void join(void) {
     runloop_simulation_set_clocks(&world);
@@ -106,19 +100,6 @@ TEST("a timer's descriptor is due when the world's time has passed") {
     EXPECT_EQ(read(timer, &times, sizeof times), (ssize_t)sizeof times);
     EXPECT_EQ(times, 1);
     runloop_simulation_free_timers(&world);
-}
-
-TEST("a seed gives the same random numbers each time") {
-    uint64_t numbers[2][4];
-    for (int i = 0; i < 2; i++) {
-        join();
-        world.has_dice = false;
-        EXPECT_EQ(getrandom(numbers[i], sizeof numbers[i], 0), (ssize_t)sizeof numbers[i]);
-        runloop_simulation_join(NULL, NULL, 0);
-    }
-    EXPECT(memcmp(numbers[0], numbers[1], sizeof numbers[0]) == 0);
-    uint64_t state = 7;
-    EXPECT(numbers[0][0] == runloop_simulation_next_random(&state));
 }
 
 TEST("a child of a simulated thread has the machine's time") {
