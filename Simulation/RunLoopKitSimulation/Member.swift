@@ -61,6 +61,11 @@ struct Member {
     /// Can it go on, whatever the time is?
     var isReady: Bool { unsafe wait.is_ready?(wait.object) == true }
     var end: Int64 { wait.until_ns }
+    var hasLimit: Bool { end != .max }
+    /// May another process end it?
+    var isOfKernel: Bool { wait.is_of_kernel }
+    /// The innermost call that led here and is not this library's.
+    var place: CodePlace? { calls.place }
     /// In words, and where.
     var description: String {
         unsafe "\(String(cString: wait.what))\(calls.place.map { " in \($0.full)" } ?? "")"

@@ -217,7 +217,7 @@ extension RunLoop {
             } else if let result = outcome.withLock({ $0 }) {
                 result
             } else if schedule.goesRound {
-                .failure(Livelock(steps: schedule.steps, functions: tasks.busiest, lines: lines))
+                .failure(Livelock(steps: schedule.steps, functions: schedule.busiest, lines: lines))
             } else {
                 .failure(
                     Standstill(

@@ -32,6 +32,11 @@ extension Schedule {
         }
     }
 
+    /// Where the last steps before there were too many went on, the most frequent first.
+    var busiest: [String] {
+        (roundabout.map { ["\($0.full), which asks for the time again and again"] } ?? []) + jobs.busiest
+    }
+
     func tell(_ event: Story.Event, by who: String) {
         if !isOver { story?.add(event, by: who, at: now, number: number(of:)) }
     }

@@ -20,7 +20,7 @@ internal import RunLoopKitTasks
     /// Everybody waits for something that never comes.
     private(set) var standsStill = false
     /// Nobody but the first loop has a turn any more.
-    private(set) var isOver = false
+    var isOver = false
     /// What would have ended the process.
     var trap: RunLoop.Simulation.Trap?
     var leak: RunLoop.Simulation.LeakedContinuation?
@@ -28,7 +28,9 @@ internal import RunLoopKitTasks
     private var parked: Set<Int> = []
     /// So many steps, of tasks and of time, are a program that goes round.
     var mostSteps = 1_000_000
-    private(set) var steps = 0
+    var steps = 0
+    /// Where a thread looked at the clock again and again, until there were too many steps.
+    var roundabout: CodePlace?
     /// How long real threads are given to resume a task, when nothing can happen otherwise, in milliseconds.
     var patience: Int32 = 0
     /// How much later than asked a sleep may end.
@@ -57,7 +59,7 @@ internal import RunLoopKitTasks
         unsafe world.pointee.choose = { unsafe RunLoop.Simulation.at($0)?.schedule.chooseFault(ways: $1) ?? 0 }
         unsafe world.pointee.wait = { unsafe RunLoop.Simulation.at($0)?.schedule.block($1) }
         unsafe world.pointee.sent = { simulation, what in
-            unsafe RunLoop.Simulation.at(simulation)?.schedule.pause(.did(String(cString: what!)))
+            unsafe RunLoop.Simulation.at(simulation)?.schedule.pause(what.map { unsafe .did(String(cString: $0)) })
         }
         jobs.schedule = self
     }
@@ -132,6 +134,7 @@ internal import RunLoopKitTasks
     private func runJob(of member: Int) {
         guard let job = members[member].job else { return }
         runloop_simulation_exit()
+        runloop_simulation_begin_step()
         job.run(jobs.known, at: now)
         _ = runloop_simulation_enter()
         members[member].job = nil
@@ -162,6 +165,10 @@ internal import RunLoopKitTasks
         var (last, rounds) = (Int.max, 0)
         while rounds < members.count + 1 {
             let underWay = members.indices.dropFirst().filter { members[$0].isUnderWay && mayGoOn(members[$0]) }
+            // Sleeps end as well.
+            if underWay.isEmpty && members.contains(where: { $0.wait?.hasLimit == true }) && countStep() && passTime() {
+                continue
+            }
             if underWay.isEmpty { break }
             rounds = underWay.count < last ? 0 : rounds + 1
             last = underWay.count
@@ -202,6 +209,7 @@ internal import RunLoopKitTasks
     /// A loop begins an iteration.
     func beginIteration() {
         if !countStep() { isOver = true }
+        runloop_simulation_begin_step()
         pause()
     }
 
@@ -225,6 +233,7 @@ internal import RunLoopKitTasks
             return
         }
         members[me].status = unsafe .blocked(Wait(wait.pointee))
+        unsafe countLooks(of: wait.pointee.looks, by: me)
         let next = nextToGoOn(from: me)
         if isOver && me == 0 && next.member == 0 && !mayGoOn(members[0]) { runloop_simulation_stay() }
         handOver(from: me, to: next)
@@ -327,15 +336,6 @@ internal import RunLoopKitTasks
         return found
     }
 
-    private func mayGoOn(_ member: Member) -> Bool {
-        switch member.status {
-        case .ready: true
-        case .waiting(let end): end <= now || isReadable(member.descriptor)
-        case .blocked(let wait): wait.end <= now || wait.isReady
-        case .idle, .gone: false
-        }
-    }
-
     private func idleProcessor() -> Int? {
         if let idle = members.firstIndex(where: \.isIdle) { return idle }
         // One that waits in the middle of something counts for none: who knows how many a machine has?
@@ -343,22 +343,6 @@ internal import RunLoopKitTasks
         if count >= processors || members.count >= Self.mostMembers { return nil }
         members.append(Member(processor: count + 1))
         return members.count - 1
-    }
-
-    /// Nothing can happen, unless a thread outside does something. Whether one has: it has sent something to a loop, or given what is waited for.
-    private func awaitOutsiders() -> Bool {
-        let isAnyBlocked = members.contains { $0.wait != nil }
-        var waited = members.filter { !$0.isGone && !$0.isProcessor }.map {
-            pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0)
-        }
-        let step = isAnyBlocked ? min(patience, 5) : patience
-        var left = patience
-        while left > 0 {
-            if unsafe poll(&waited, nfds_t(waited.count), step) > 0 { return true }
-            if isAnyBlocked && members.contains(where: { $0.wait != nil && mayGoOn($0) }) { return true }
-            left -= step
-        }
-        return false
     }
 
     /// Up to the first instant that anybody waits for, or somewhat later. False if there is none.
@@ -384,10 +368,5 @@ internal import RunLoopKitTasks
             runloop_simulation_join(nil, nil, 0)
         }
     }
-}
-
-private func isReadable(_ descriptor: Int32) -> Bool {
-    var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return unsafe poll(&waited, 1, 0) == 1
 }
 #endif

@@ -38,8 +38,10 @@ struct runloop_simulated_wait {
     /// Asked by whichever thread chooses the next one. NULL: only the instant counts.
     bool (*RUNLOOP_SIMULATION_SENDABLE is_ready)(const void *object);
     const void *object;
-    int64_t until_ns; ///< of the world's time; INT64_MAX: without a limit
-    const char *what; ///< in words: "a lock"
+    int64_t until_ns;  ///< of the world's time; INT64_MAX: without a limit
+    const char *what;  ///< in words: "a lock"
+    bool is_of_kernel; ///< it may come from another process
+    int32_t looks;     ///< the thread has looked at the clock so often, and does nothing else
 };
 
 /// What would have ended the process on a thread of a simulation, and stays there.
@@ -73,7 +75,7 @@ struct runloop_simulated_world {
     uint64_t (*RUNLOOP_SIMULATION_SENDABLE first_random)(void *simulation);
     /// The calling thread has to wait: others go on until it may look again.
     void (*RUNLOOP_SIMULATION_SENDABLE wait)(void *simulation, const struct runloop_simulated_wait *wait);
-    /// It has done something upon which others may act before it goes on.
+    /// It has done something upon which others may act before it goes on. NULL: nothing that is to be told.
     void (*RUNLOOP_SIMULATION_SENDABLE sent)(void *simulation, const char *what);
     /// The Swift runtime says that a continuation was dropped. False if that is of no interest.
     bool (*RUNLOOP_SIMULATION_SENDABLE leak)(void *simulation, const char *text);
@@ -122,6 +124,9 @@ int32_t runloop_simulation_member(void);
 /// begun already, or takes part in nothing.
 bool runloop_simulation_enter(void);
 void runloop_simulation_exit(void);
+
+/// The calling thread, which takes part, begins with something else: it has not looked at the clock yet.
+void runloop_simulation_begin_step(void);
 
 /// Waits until a turn is given, and takes it. Each word, 0 at first, is one thread's.
 void runloop_simulation_await_turn(uint32_t *turn);

@@ -20,8 +20,10 @@ struct joined {
     void *simulation;                      ///< NULL: it has the world's time, and nothing else
     struct runloop_simulated_thread *place;
     int32_t member;
-    bool decides; ///< who is next, so that what it calls is real
-    void *stack;  ///< for the handler of traps; NULL: the thread has another one, or none
+    bool decides;  ///< who is next, so that what it calls is real
+    int32_t looks; ///< at the clock, while it shows looked_at_ns
+    int64_t looked_at_ns, looked_for_ns;
+    void *stack; ///< for the handler of traps; NULL: the thread has another one, or none
 };
 extern __thread struct joined runloop_simulation__joined;
 
@@ -70,6 +72,8 @@ void *runloop_simulation__base_of(const void *address, const char **symbol);
 void runloop_simulation__print(const char *text);
 /// locks.c: others go on until the calling thread, which takes part, may look again.
 void runloop_simulation__wait(struct runloop_simulated_wait wait);
+/// sleeps.c: the calling thread, which takes part, looks at the clock so often, or does something else that is no wait by itself.
+void runloop_simulation__note_looks(int32_t count);
 /// What the simulation's time is then.
 int64_t runloop_simulation__instant_ns(clockid_t clock, const struct timespec *date);
 /// A thread has the lock that this one wants. False if the lock is to be awaited as ever.

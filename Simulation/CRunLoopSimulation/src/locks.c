@@ -98,7 +98,8 @@ static bool is_mutex_free(const void *object) {
 UNINSTRUMENTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
     if (is_simulated()) {
         int error;
-        const struct runloop_simulated_wait wait = {is_mutex_free, mutex, INT64_MAX, "a lock"};
+        const struct runloop_simulated_wait wait = {
+            .is_ready = is_mutex_free, .object = mutex, .until_ns = INT64_MAX, .what = "a lock"};
         while ((error = pthread_mutex_trylock(mutex)) == EBUSY &&
                runloop_simulation__let_go_on(mutex->__data.__owner, wait))
             continue;
@@ -111,8 +112,10 @@ UNINSTRUMENTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
 /// With a limit, by the clock of the simulation.
 static int lock_until(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *date) {
     int error;
-    const struct runloop_simulated_wait wait = {is_mutex_free, mutex, runloop_simulation__instant_ns(clock, date),
-                                                "a lock"};
+    const struct runloop_simulated_wait wait = {.is_ready = is_mutex_free,
+                                                .object = mutex,
+                                                .until_ns = runloop_simulation__instant_ns(clock, date),
+                                                .what = "a lock"};
     while ((error = pthread_mutex_trylock(mutex)) == EBUSY) {
         if (!is_valid(date))
             return EINVAL;
@@ -152,14 +155,16 @@ static bool may_write(const void *object) {
 UNINSTRUMENTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
     int error = EBUSY;
     while (is_simulated() && (error = pthread_rwlock_tryrdlock(lock)) == EBUSY)
-        runloop_simulation__wait((struct runloop_simulated_wait){may_read, lock, INT64_MAX, "a lock"});
+        runloop_simulation__wait((struct runloop_simulated_wait){
+            .is_ready = may_read, .object = lock, .until_ns = INT64_MAX, .what = "a lock"});
     return error == EBUSY ? REAL_LOCK(pthread_rwlock_rdlock)(lock) : error;
 }
 
 UNINSTRUMENTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
     int error = EBUSY;
     while (is_simulated() && (error = pthread_rwlock_trywrlock(lock)) == EBUSY)
-        runloop_simulation__wait((struct runloop_simulated_wait){may_write, lock, INT64_MAX, "a lock"});
+        runloop_simulation__wait((struct runloop_simulated_wait){
+            .is_ready = may_write, .object = lock, .until_ns = INT64_MAX, .what = "a lock"});
     return error == EBUSY ? REAL_LOCK(pthread_rwlock_wrlock)(lock) : error;
 }
 
@@ -173,7 +178,8 @@ static bool is_posted(const void *object) {
 }
 
 static int wait_for_post(sem_t *semaphore, clockid_t clock, const struct timespec *date) {
-    struct runloop_simulated_wait wait = {is_posted, semaphore, INT64_MAX, "a semaphore"};
+    struct runloop_simulated_wait wait = {
+        .is_ready = is_posted, .object = semaphore, .until_ns = INT64_MAX, .what = "a semaphore"};
     if (date)
         wait.until_ns = runloop_simulation__instant_ns(clock, date);
     while (sem_trywait(semaphore) < 0) {
@@ -277,7 +283,8 @@ static bool is_signalled(const void *object) {
 static int wait_for_signal(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
                            const struct timespec *date) {
     struct waiter waiter = {.condition = condition};
-    struct runloop_simulated_wait wait = {is_signalled, &waiter, INT64_MAX, "a condition"};
+    struct runloop_simulated_wait wait = {
+        .is_ready = is_signalled, .object = &waiter, .until_ns = INT64_MAX, .what = "a condition"};
     if (date && !is_valid(date))
         return EINVAL;
     if (date)

@@ -21,7 +21,8 @@ static bool has_no_owner(const void *object) {
 /// The kernel would hand the lock on.
 static long lock_handed_on(const long arguments[6], long flags) {
     const uint32_t *word = (const uint32_t *)arguments[0];
-    const struct runloop_simulated_wait wait = {has_no_owner, word, INT64_MAX, "a lock"};
+    const struct runloop_simulated_wait wait = {
+        .is_ready = has_no_owner, .object = word, .until_ns = INT64_MAX, .what = "a lock"};
     while (runloop_simulation__let_go_on((int32_t)(__atomic_load_n(word, __ATOMIC_RELAXED) & FUTEX_TID_MASK), wait)) {
         if (call(arguments, FUTEX_TRYLOCK_PI | flags) == 0)
             return 0;
@@ -46,7 +47,8 @@ static long wait_for_word(const long arguments[6]) {
     const struct timespec moment = {.tv_nsec = 100000000};
     const struct awaited_word awaited = {(const uint32_t *)arguments[0], (uint32_t)arguments[2]};
     const struct timespec *limit = (const struct timespec *)arguments[3];
-    struct runloop_simulated_wait wait = {is_other, &awaited, INT64_MAX, "a word in memory"};
+    struct runloop_simulated_wait wait = {
+        .is_ready = is_other, .object = &awaited, .until_ns = INT64_MAX, .what = "a word in memory"};
     if (limit)
         wait.until_ns =
             runloop_simulation__joined.world->now_ns + runloop_simulation__instant_ns(CLOCK_MONOTONIC, limit);

@@ -150,6 +150,8 @@ void runloop_simulation_set_clocks(struct runloop_simulated_world *world) {
 }
 
 UNINSTRUMENTED static struct timespec simulated(int64_t offset_ns) {
+    if (is_simulated())
+        runloop_simulation__note_looks(1);
     int64_t now_ns = runloop_simulation__joined.world->now_ns + offset_ns;
     return (struct timespec){.tv_sec = now_ns / NS_PER_S, .tv_nsec = now_ns % NS_PER_S};
 }

@@ -24,6 +24,15 @@ final class Waits: @unchecked Sendable {
     func signal() { unsafe pthread_cond_signal(condition) }
     func broadcast() { unsafe pthread_cond_broadcast(condition) }
     func take() { unsafe sem_wait(semaphore) }
+    func lock(until date: timespec) -> Int32 {
+        unsafe withUnsafePointer(to: date) { unsafe pthread_mutex_timedlock(mutex, $0) }
+    }
+    func wait(until date: timespec) {
+        _ = unsafe withUnsafePointer(to: date) { unsafe pthread_cond_timedwait(condition, mutex, $0) }
+    }
+    func take(until date: timespec) {
+        _ = unsafe withUnsafePointer(to: date) { unsafe sem_timedwait(semaphore, $0) }
+    }
     func post() { unsafe sem_post(semaphore) }
     func read() { unsafe pthread_rwlock_rdlock(shared) }
     func write() { unsafe pthread_rwlock_wrlock(shared) }
