@@ -11,6 +11,8 @@ final class Choices {
         case preemption
         /// Who goes on, when the one before has nothing left to do.
         case turn
+        /// At which of the next places, where a lock is taken for instance, somebody else goes on.
+        case place
         /// The first state of the program's own random numbers: too many to try them all.
         case dice
         case other
@@ -21,17 +23,28 @@ final class Choices {
         let way: Int
         let ways: Int
         let isPreemption: Bool
+        /// Of a choice among places: those at which somebody else could go on, a bit for each. `nil` for all others.
+        var places: UInt64? = nil
+
+        /// The next one, in a search through all ways, which knows the places only up to the one that was chosen. So the last comes first.
+        var nextWay: Int? {
+            guard let places else { return way + 1 < ways ? way + 1 : nil }
+            let left = way == 0 ? places : places & ((1 << UInt64(way)) - 1)
+            return left == 0 ? nil : left.bitWidth - 1 - left.leadingZeroBitCount
+        }
     }
 
     private(set) var made: [Made] = []
     private let decisions: Decisions
     private var state: UInt64
     private var strategy: Strategy
+    private var places: PlaceStrategy
 
     init(_ decisions: Decisions) {
         self.decisions = decisions
         state = if case .seed(let seed) = decisions { seed } else { 0 }
         strategy = .uniform
+        places = PlaceStrategy(state)
         if case .seed(let seed) = decisions { strategy = Strategy(seed) }
     }
 
@@ -60,6 +73,20 @@ final class Choices {
         }
     }
 
+    /// At which of so many places that follow somebody else goes on; 0: at none.
+    static let placesAtATime = 63
+
+    func choosePlace() -> Int { decide(Self.placesAtATime + 1, .place) { places.choose() } }
+
+    /// Are all ways tried? Then it is of interest which places could be chosen.
+    var isSearch: Bool { if case .search = decisions { true } else { false } }
+
+    /// Somebody else could go on at that one of the places that were chosen among last.
+    func notePlace(_ number: Int) {
+        guard let last = made.lastIndex(where: { $0.places != nil }) else { return }
+        made[last].places? |= 1 << UInt64(number)
+    }
+
     private func decide(_ count: Int, _ kind: Kind, _ random: () -> Int) -> Int {
         if count <= 1 { return 0 }
         let way =
@@ -68,7 +95,10 @@ final class Choices {
             case .journal(let journal), .search(let journal):
                 made.count < journal.count ? min(journal[made.count], count - 1) : 0
             }
-        made.append(Made(way: way, ways: kind == .dice ? 1 : count, isPreemption: kind == .preemption))
+        made.append(
+            Made(
+                way: way, ways: kind == .dice ? 1 : count, isPreemption: kind == .preemption || kind == .place,
+                places: kind == .place ? 0 : nil))
         return way
     }
 
@@ -77,9 +107,9 @@ final class Choices {
         var used = made.count { $0.isPreemption && $0.way > 0 }
         for (index, choice) in made.enumerated().reversed() {
             if choice.isPreemption && choice.way > 0 { used -= 1 }
-            if choice.way + 1 >= choice.ways { continue }
+            guard let next = choice.nextWay else { continue }
             if choice.isPreemption, let preemptions, used >= preemptions { continue }
-            return made[..<index].map(\.way) + [choice.way + 1]
+            return made[..<index].map(\.way) + [next]
         }
         return nil
     }
@@ -123,6 +153,30 @@ private enum Strategy {
         case .priorities(let priorities): return priorities.choose(candidates, mayStay: mayStay, tired: tired)
         }
     }
+}
+
+/// How a seed chooses places. One of four seeds chooses none, since each costs two changes of threads. The others take near ones more often, for short
+/// programs have no others, and fewer after some time. The numbers are their own, so that they change nothing of a seed's other choices.
+private struct PlaceStrategy {
+    private var state: UInt64
+    private let isActive: Bool
+    private var count = 0
+
+    init(_ seed: UInt64) {
+        isActive = seed / 3 % 4 != 0
+        state = ~seed
+    }
+
+    mutating func choose() -> Int {
+        if !isActive { return 0 }
+        let random = unsafe runloop_simulation_next_random(&state)
+        if random % (count < Self.many ? 2 : 16) != 0 { return 0 }
+        count += 1
+        let size = random >> 8 % 6
+        return Int(1 << size + (random >> 16) % (1 << size))
+    }
+
+    private static let many = 8
 }
 
 private final class Priorities {

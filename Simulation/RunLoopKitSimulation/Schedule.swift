@@ -41,6 +41,7 @@ internal import RunLoopKitTasks
     /// What has happened, if somebody wants to know.
     var story: Story?
     private var taskNumbers: [UInt32: Int] = [:]
+    var places = Places()
     /// Who went on last.
     private var last = 0
     /// Who went on last, and how often in a row though others could.
@@ -61,6 +62,7 @@ internal import RunLoopKitTasks
         unsafe world.pointee.sent = { simulation, what in
             unsafe RunLoop.Simulation.at(simulation)?.schedule.pause(what.map { unsafe .did(String(cString: $0)) })
         }
+        followPlaces()
         jobs.schedule = self
     }
 
@@ -260,7 +262,7 @@ internal import RunLoopKitTasks
         return Candidate(member: 0)
     }
 
-    private func choose(_ candidates: [Candidate], _ kind: Choices.Kind) -> Candidate {
+    func choose(_ candidates: [Candidate], _ kind: Choices.Kind) -> Candidate {
         var candidates = candidates
         let isTired = run.count >= Self.mostInARow && candidates.contains { $0.id == run.id }
         if isTired && candidates[0].id == run.id { candidates.append(candidates.removeFirst()) }
@@ -276,7 +278,7 @@ internal import RunLoopKitTasks
     /// Who goes on so often though others could may be waiting for them.
     private static let mostInARow = 64
 
-    private func handOver(from member: Int, to next: Candidate) {
+    func handOver(from member: Int, to next: Candidate) {
         let turn = members[member].turn
         if next.member == member {
             prepare(next)
@@ -315,7 +317,7 @@ internal import RunLoopKitTasks
 
     /// Who may go on: the current member, those after it, and then the tasks that are ready, if there is a processor for one. After the end
     /// the first loop, which may have to wait for another one.
-    private func candidates(current: Int) -> [Candidate] {
+    func candidates(current: Int) -> [Candidate] {
         if isOver {
             if current != 0 || mayGoOn(members[0]) { return [Candidate(member: 0)] }
             let other = members.indices.dropFirst().first { members[$0].isUnderWay && mayGoOn(members[$0]) }

@@ -77,6 +77,9 @@ struct runloop_simulated_world {
     void (*RUNLOOP_SIMULATION_SENDABLE wait)(void *simulation, const struct runloop_simulated_wait *wait);
     /// It has done something upon which others may act before it goes on. NULL: nothing that is to be told.
     void (*RUNLOOP_SIMULATION_SENDABLE sent)(void *simulation, const char *what);
+    /// It has come to the last of so many places at which the turn may change though nothing was sent. NULL: there are none.
+    void (*RUNLOOP_SIMULATION_SENDABLE pass_place)(void *simulation);
+    int64_t places_left;
     /// The Swift runtime says that a continuation was dropped. False if that is of no interest.
     bool (*RUNLOOP_SIMULATION_SENDABLE leak)(void *simulation, const char *text);
     uint32_t *main_turn; ///< the first member's; NULL: a trap ends the process

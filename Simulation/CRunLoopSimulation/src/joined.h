@@ -2,6 +2,7 @@
 #ifndef RUNLOOP_SIMULATION_JOINED_H
 #define RUNLOOP_SIMULATION_JOINED_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -78,6 +79,11 @@ void runloop_simulation__note_looks(int32_t count);
 int64_t runloop_simulation__instant_ns(clockid_t clock, const struct timespec *date);
 /// A thread has the lock that this one wants. False if the lock is to be awaited as ever.
 bool runloop_simulation__let_go_on(int32_t thread, struct runloop_simulated_wait wait);
+/// places.c: is it one at which the turn may change, where that lock is taken or given back? By a thread that takes part, which passes it.
+bool runloop_simulation__is_place(const pthread_mutex_t *mutex, const void *caller);
+void runloop_simulation__pass_place(void);
+/// In a field of a mutex of glibc's that has no meaning there, unless it is one that spins: those of the library's own have it from RunLoopKit.
+enum { RUNLOOP__SPINS_OF_LIBRARY = 0x524c };
 /// words.c: a thread that takes part calls futex(2).
 long runloop_simulation__futex(const long arguments[6]);
 

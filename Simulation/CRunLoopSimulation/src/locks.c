@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -22,6 +23,8 @@
 #define REAL_LOCK(function) (&__interceptor_##function ? &__interceptor_##function : REAL(function))
 
 SANITIZED(pthread_mutex_lock);
+SANITIZED(pthread_mutex_trylock);
+SANITIZED(pthread_mutex_unlock);
 SANITIZED(pthread_mutex_timedlock);
 SANITIZED(pthread_mutex_clocklock);
 SANITIZED(pthread_rwlock_rdlock);
@@ -95,18 +98,15 @@ static bool is_mutex_free(const void *object) {
     return (__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) & (int)FUTEX_TID_MASK) == 0;
 }
 
-UNINSTRUMENTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
-    if (is_simulated()) {
-        int error;
-        const struct runloop_simulated_wait wait = {
-            .is_ready = is_mutex_free, .object = mutex, .until_ns = INT64_MAX, .what = "a lock"};
-        while ((error = pthread_mutex_trylock(mutex)) == EBUSY &&
-               runloop_simulation__let_go_on(mutex->__data.__owner, wait))
-            continue;
-        if (error != EBUSY)
-            return error;
-    }
-    return REAL_LOCK(pthread_mutex_lock)(mutex);
+/// Others go on while one of them has it.
+static int lock(pthread_mutex_t *mutex) {
+    int error;
+    const struct runloop_simulated_wait wait = {
+        .is_ready = is_mutex_free, .object = mutex, .until_ns = INT64_MAX, .what = "a lock"};
+    while ((error = REAL_LOCK(pthread_mutex_trylock)(mutex)) == EBUSY &&
+           runloop_simulation__let_go_on(mutex->__data.__owner, wait))
+        continue;
+    return error == EBUSY ? REAL_LOCK(pthread_mutex_lock)(mutex) : error;
 }
 
 /// With a limit, by the clock of the simulation.
@@ -116,7 +116,7 @@ static int lock_until(pthread_mutex_t *mutex, clockid_t clock, const struct time
                                                 .object = mutex,
                                                 .until_ns = runloop_simulation__instant_ns(clock, date),
                                                 .what = "a lock"};
-    while ((error = pthread_mutex_trylock(mutex)) == EBUSY) {
+    while ((error = REAL_LOCK(pthread_mutex_trylock)(mutex)) == EBUSY) {
         if (!is_valid(date))
             return EINVAL;
         if (is_over(wait.until_ns))
@@ -127,17 +127,54 @@ static int lock_until(pthread_mutex_t *mutex, clockid_t clock, const struct time
     return error;
 }
 
+/// Before the calling thread, which takes part, tries to take it.
+static void pass(const pthread_mutex_t *mutex, const void *caller) {
+    if (runloop_simulation__is_place(mutex, caller))
+        runloop_simulation__pass_place();
+}
+
+UNINSTRUMENTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
+    if (!is_simulated())
+        return REAL_LOCK(pthread_mutex_lock)(mutex);
+    pass(mutex, __builtin_return_address(0));
+    return lock(mutex);
+}
+
+/// A thread that tries again and again lets others go on, as if it yielded.
+UNINSTRUMENTED int pthread_mutex_trylock(pthread_mutex_t *mutex) {
+    if (!is_simulated())
+        return REAL_LOCK(pthread_mutex_trylock)(mutex);
+    pass(mutex, __builtin_return_address(0));
+    int error = REAL_LOCK(pthread_mutex_trylock)(mutex);
+    if (error == EBUSY)
+        sched_yield();
+    return error;
+}
+
 UNINSTRUMENTED int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timespec *restrict date) {
-    if (is_simulated())
-        return lock_until(mutex, CLOCK_REALTIME, date);
-    return REAL_LOCK(pthread_mutex_timedlock)(mutex, date);
+    if (!is_simulated())
+        return REAL_LOCK(pthread_mutex_timedlock)(mutex, date);
+    pass(mutex, __builtin_return_address(0));
+    return lock_until(mutex, CLOCK_REALTIME, date);
 }
 
 UNINSTRUMENTED int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
                                            const struct timespec *restrict date) {
-    if (is_simulated())
-        return lock_until(mutex, clock, date);
-    return REAL_LOCK(pthread_mutex_clocklock)(mutex, clock, date);
+    if (!is_simulated())
+        return REAL_LOCK(pthread_mutex_clocklock)(mutex, clock, date);
+    pass(mutex, __builtin_return_address(0));
+    return lock_until(mutex, clock, date);
+}
+
+/// Afterwards another thread may have freed it.
+UNINSTRUMENTED int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+    if (!is_simulated())
+        return REAL_LOCK(pthread_mutex_unlock)(mutex);
+    bool is_place = runloop_simulation__is_place(mutex, __builtin_return_address(0));
+    int error = REAL_LOCK(pthread_mutex_unlock)(mutex);
+    if (is_place)
+        runloop_simulation__pass_place();
+    return error;
 }
 
 //===-- locks of readers and writers -----------------------------------------------------------------------------------===//
@@ -280,6 +317,15 @@ static bool is_signalled(const void *object) {
     return __atomic_load_n(&((const struct waiter *)object)->is_signalled, __ATOMIC_ACQUIRE);
 }
 
+/// After a wait for a condition.
+static int relock(pthread_mutex_t *mutex) {
+#if defined(__GLIBC__)
+    return lock(mutex);
+#else
+    return pthread_mutex_lock(mutex);
+#endif
+}
+
 static int wait_for_signal(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
                            const struct timespec *date) {
     struct waiter waiter = {.condition = condition};
@@ -290,13 +336,13 @@ static int wait_for_signal(pthread_cond_t *condition, pthread_mutex_t *mutex, cl
     if (date)
         wait.until_ns = runloop_simulation__instant_ns(clock, date);
     add_waiter(&waiter);
-    int error = pthread_mutex_unlock(mutex);
+    int error = REAL_LOCK(pthread_mutex_unlock)(mutex);
     while (error == 0 && !is_signalled(&waiter) && !(date && is_over(wait.until_ns)))
         runloop_simulation__wait(wait);
     bool was_signalled = remove_waiter(&waiter);
     if (error != 0)
         return error;
-    error = pthread_mutex_lock(mutex);
+    error = relock(mutex);
     return error == 0 && !was_signalled ? ETIMEDOUT : error;
 }
 
