@@ -26,7 +26,9 @@ SANITIZED(pthread_mutex_lock);
 SANITIZED(pthread_mutex_trylock);
 SANITIZED(pthread_mutex_unlock);
 SANITIZED(pthread_mutex_timedlock);
+#if defined(__GLIBC__)
 SANITIZED(pthread_mutex_clocklock);
+#endif
 SANITIZED(pthread_rwlock_rdlock);
 SANITIZED(pthread_rwlock_wrlock);
 SANITIZED(pthread_cond_wait);
