@@ -356,7 +356,7 @@ test-dependants: ## Other packages depend on this one, by version and by path, u
 test-first-steps: ## The first steps of the README, as it says, in an empty folder
 	@Tests/bin/first-steps
 
-nightly: ## Everything that the gate has no time for, part by part (PARTS="hosts docs"); RECORD=1 writes docs/NIGHTLY.md
+nightly: ## Everything that the gate has no time for, part by part (PARTS="hosts docs"); RECORD=1 writes docs/records/NIGHTLY.md
 	@Tests/bin/nightly $(PARTS)
 
 test-watch-campaign: ## 100,000 random changes of files: what was told is what is on the disk
@@ -365,13 +365,13 @@ test-watch-campaign: ## 100,000 random changes of files: what was told is what i
 faults: ## Each allocation and each system call of scenarios for every capability fails once (NAMES="channel watched", LANGUAGES="c swift")
 	@LANGUAGES="$(LANGUAGES)" Tests/bin/faults $(NAMES)
 
-test-denied: ## Each system call is refused at each place, and what a process may lack is lacking (MOST=1: in a minute); RECORD=1 writes docs/DENIED.md
+test-denied: ## Each system call is refused at each place, and what a process may lack is lacking (MOST=1: in a minute); RECORD=1 writes docs/records/DENIED.md
 	@Tests/bin/denied
 
-trust: ## A table of what the tests that look for losses have counted: half an hour (NAMES=rules for a part); RECORD=1 writes docs/TRUST.md
+trust: ## A table of what the tests that look for losses have counted: half an hour (NAMES=rules for a part); RECORD=1 writes docs/records/TRUST.md
 	@Tests/bin/trust $(NAMES)
 
-coverage: ## Which lines of the C libraries their tests run, a table (FILE=timer.c: those of such a file that they don't); RECORD=1 writes docs/TRUST.md
+coverage: ## Which lines of the C libraries their tests run, a table (FILE=timer.c: those of such a file that they don't); RECORD=1 writes docs/records/TRUST.md
 	@Tests/bin/coverage
 
 soak: ## Every capability of the C libraries at once, all counts compared: HOURS=2, or SECONDS=90 (SEED=7, SANITIZE=address|thread)
@@ -421,7 +421,7 @@ test-bindings: ## The bindings to other languages (FOLDERS="cpp rust")
 test-glib-suite: ## GLib's own tests (Debian's libglib2.0-tests), with its contexts waiting in our loop
 	$(call logged,Tests/bin/glib-suite)
 
-# Their versions are pinned where each is run; docs/SUITES.md has the results.
+# Their versions are pinned where each is run; docs/records/SUITES.md has the results.
 test-suites: test-python-asyncio test-python-suites test-cf-clients test-glib-suite ## Other projects' tests on our loop, half an hour
 
 test-python-asyncio: ## All of CPython's own tests of asyncio, on the event loop of Interop/Bindings/python (PYTHON=python3.14): two minutes
