@@ -32,7 +32,7 @@ final class KnownTasks: @unchecked Sendable {
         for (number, known) in tasks {
             // An actor has completed it, or it is not at an await.
             if known.task.isComplete || schedule.isUnderWay(number) { continue }
-            let time = Duration.nanoseconds(known.since - start)
+            let time = Nanoseconds.inSeconds(known.since - start)
             found.append((schedule.number(of: number), "\(known.task.text(schedule)) since \(time)"))
             // A task that is awaited is there, whoever keeps it.
             var next = known.task.awaitedTask

@@ -81,7 +81,7 @@ extension RunLoop {
 
         /// Writes a line, with the time, which a failure shows. The same seed gives the same lines.
         public func note(_ text: String) {
-            let time = Duration.nanoseconds(schedule.now - start)
+            let time = Nanoseconds.inSeconds(schedule.now - start)
             notes.withLock { $0.append("\(time) \(text)") }
             schedule.tell(.noted(text))
         }

@@ -41,7 +41,7 @@ final class Story {
     }
 
     func add(_ event: Event, by who: String, at now: Int64, number: (UInt32) -> Int) {
-        let time = Duration.nanoseconds(now - start)
+        let time = Nanoseconds.inSeconds(now - start)
         switch event {
         case .turn: add(time, who, "goes on", nil)
         case .job(let place): add(time, who, "runs \(place.map(\.full) ?? "on")", nil)
@@ -65,8 +65,19 @@ final class Story {
         }
     }
 
-    private func add(_ time: Duration, _ who: String, _ what: String, _ place: CodePlace?) {
+    private func add(_ time: String, _ who: String, _ what: String, _ place: CodePlace?) {
         append("\(time) \(who) \(what)\(place.map { ", at \($0.line)" } ?? "")")
+    }
+}
+
+extension Nanoseconds {
+    /// "10826.779 seconds": a person counts in decimals, to a millionth at most.
+    static func inSeconds(_ nanoseconds: Int64) -> String {
+        let million = 1_000_000
+        let (seconds, rest) = ((nanoseconds + 500) / 1000).quotientAndRemainder(dividingBy: Int64(million))
+        var digits = String(String(million + Int(rest)).dropFirst())
+        while digits.count > 1 && digits.hasSuffix("0") { digits.removeLast() }
+        return "\(seconds).\(digits) seconds"
     }
 }
 #endif
