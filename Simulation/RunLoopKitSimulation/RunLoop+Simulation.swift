@@ -79,8 +79,10 @@ extension RunLoop {
         /// The executor on which the simulation's tasks run.
         public var executor: any _Concurrency.TaskExecutor { tasks }
 
-        /// Writes a line, with the time, which a failure shows. The same seed gives the same lines.
+        /// Writes a line, with the time, which a failure shows. The same seed gives the same lines. Without effect when the body has ended.
         public func note(_ text: String) {
+            // What is under way at the end of the run comes to its own end in any order.
+            if schedule.isOver { return }
             let time = Nanoseconds.inSeconds(schedule.now - start)
             notes.withLock { $0.append("\(time) \(text)") }
             schedule.tell(.noted(text))
