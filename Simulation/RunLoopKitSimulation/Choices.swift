@@ -4,12 +4,12 @@ internal import CRunLoopSimulation
 /// Where a simulation may go one way or another: a seed decides, the journal of an earlier run, or a search through all ways. Used by one
 /// thread at a time.
 ///
-/// The first way is always the one in which nothing special happens: who has the turn goes on, nothing is late, nothing fails.
+/// The first way is always the one in which nothing special happens: the one that has the turn goes on, nothing is late, nothing fails.
 final class Choices {
     enum Kind {
-        /// Who goes on; whoever has the turn could.
+        /// Which one goes on; the one that has the turn could.
         case preemption
-        /// Who goes on, when the one before has nothing left to do.
+        /// Which one goes on, when the one before has nothing left to do.
         case turn
         /// At which of the next places, where a lock is taken for instance, somebody else goes on.
         case place
@@ -117,22 +117,22 @@ final class Choices {
     private func next() -> UInt64 { unsafe runloop_simulation_next_random(&state) }
 }
 
-/// Who decides in a run.
+/// What decides in a run.
 enum Decisions: Sendable {
     case seed(UInt64)
     /// After its end, the first way is taken each time.
     case journal([Int])
-    /// The same, by somebody who looks at all ways.
+    /// The same, by a search through all ways.
     case search([Int])
 }
 
-/// How a seed chooses who goes on. Each finds other mistakes soon, so the seeds take turns.
+/// How a seed chooses which one goes on. Each finds other mistakes soon, so the seeds take turns.
 private enum Strategy {
     /// Each is as likely as any other.
     case uniform
-    /// Who has the turn mostly keeps it.
+    /// The one that has the turn mostly keeps it.
     case constant
-    /// Everybody has a priority of his own, the highest goes on; at a few steps whoever has the turn gets the lowest. A mistake that
+    /// Each has a priority of its own, the highest goes on; at a few steps the one that has the turn gets the lowest. A mistake that
     /// needs so many changes at certain places is found with a probability that is known (PCT, Burckhardt and others, 2010).
     case priorities(Priorities)
 
@@ -199,7 +199,7 @@ private final class Priorities {
         }
         steps += 1
         if mayStay && changes.contains(steps) { demote(candidates[0]) }
-        // Who waits for others by going round must not keep them from going on.
+        // One that waits for others by going round must not keep them from going on.
         if let tired { demote(tired) }
         return candidates.indices.max { rank(candidates[$0]) < rank(candidates[$1]) } ?? 0
     }

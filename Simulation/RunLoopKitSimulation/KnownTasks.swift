@@ -34,7 +34,7 @@ final class KnownTasks: @unchecked Sendable {
             if known.task.isComplete || schedule.isUnderWay(number) { continue }
             let time = Nanoseconds.inSeconds(known.since - start)
             found.append((schedule.number(of: number), "\(known.task.text(schedule)) since \(time)"))
-            // A task that is awaited is there, whoever keeps it.
+            // A task that is awaited is there, whatever keeps it.
             var next = known.task.awaitedTask
             while let task = next, task.isInParent, !schedule.isUnderWay(task.number) {
                 found.append((schedule.number(of: task.number), task.text(schedule)))

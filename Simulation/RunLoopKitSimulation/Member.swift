@@ -2,7 +2,7 @@
 internal import CRunLoopSimulation
 internal import RunLoopKitTasks
 
-/// Who takes turns in a simulation: a loop on its thread, or a processor, which runs the jobs of tasks.
+/// One that takes turns in a simulation: a loop on its thread, or a processor, which runs the jobs of tasks.
 struct Member {
     enum Status {
         /// In the middle of something.
@@ -72,7 +72,7 @@ struct Member {
     }
 }
 
-/// Who may go on next.
+/// One that may go on next.
 struct Candidate {
     let member: Int
     /// The place of the job that a processor would begin.
@@ -81,7 +81,7 @@ struct Candidate {
     var id = 0
 }
 
-/// What a thread waits for. Given once, it is taken once, also if it was given before. Safe for whoever frees it last.
+/// What a thread waits for. Given once, it is taken once, also if it was given before. Freed last by any thread.
 @safe struct Turn: @unchecked Sendable {
     @safe private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
 

@@ -110,7 +110,7 @@ extension RunLoop {
             let thread = try PosixThread(name: name, stackSize: nil) { [self] in
                 let loop = RunLoop.current
                 let member = join(name)
-                // Whoever gets the loop finds it running, as in a `RunLoop.Thread`, which some of the library's own checks look at.
+                // The caller that gets the loop finds it running, as in a `RunLoop.Thread`, which some of the library's own checks look at.
                 loop.addUnlessOver(
                     Observer(.entry, repeats: false) { _, _ in
                         unsafe made.put(
@@ -135,7 +135,7 @@ extension RunLoop {
         }
 
         /// Gives the calling thread the simulation's time, and its loop its turns. It decides nothing before its first turn: it has none
-        /// that it could give away, to whoever has a lock that it wants.
+        /// that it could give away, to a thread that has a lock that it wants.
         @discardableResult
         private func join(_ name: String) -> (number: Int, turn: Turn) {
             let member = unsafe schedule.join(name, descriptor: runloop__set_descriptor(runloop_current()))

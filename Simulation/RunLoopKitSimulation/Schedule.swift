@@ -9,7 +9,7 @@ internal import RunLoopKitTasks
 /// something of which others may learn: what it sends, posts, signals or resumes. So between two such places what a thread does is not seen
 /// halfway, and the same choices give the same run.
 ///
-/// Time stands still while anybody has something to do. All of this is used by the thread whose turn it is.
+/// Time stands still while any of them has something to do. All of this is used by the thread whose turn it is.
 @safe final class Schedule: @unchecked Sendable {
     let choices: Choices
     /// Its time, the dice of the program's own random numbers, its threads. From `init` to `deinit`, and its threads keep the schedule.
@@ -42,9 +42,9 @@ internal import RunLoopKitTasks
     var story: Story?
     private var taskNumbers: [UInt32: Int] = [:]
     var places = Places()
-    /// Who went on last.
+    /// The one that went on last.
     private var last = 0
-    /// Who went on last, and how often in a row though others could.
+    /// The one that went on last, and how often in a row though others could.
     private var run = (id: 0, count: 0)
 
     init(_ choices: Choices, startingAt now: Int64) {
@@ -92,7 +92,7 @@ internal import RunLoopKitTasks
 
     //===-- members --------------------------------------------------------------------------------------------------===//
 
-    /// On the thread of a new loop. Whoever waits for that has the turn meanwhile. The first one to join has the first turn.
+    /// On the thread of a new loop. The thread that waits for that has the turn meanwhile. The first one to join has the first turn.
     func join(_ name: String, descriptor: Int32) -> (number: Int, turn: Turn) {
         let member = Member(name: name, descriptor: descriptor)
         members.append(member)
@@ -153,7 +153,7 @@ internal import RunLoopKitTasks
         isOver = true
     }
 
-    /// Nobody but the first loop has a turn from now on, on whose thread `finish` follows.
+    /// Only the first loop has a turn from now on, on whose thread `finish` follows.
     func end() {
         isOver = true
     }
@@ -275,7 +275,7 @@ internal import RunLoopKitTasks
     /// Each has a place among the threads whose locks are known.
     private static let mostMembers = Int(RUNLOOP_SIMULATION_THREADS) - 4
 
-    /// Who goes on so often though others could may be waiting for them.
+    /// One that goes on so often though others could may be waiting for them.
     private static let mostInARow = 64
 
     func handOver(from member: Int, to next: Candidate) {
@@ -315,7 +315,7 @@ internal import RunLoopKitTasks
         last = next.member
     }
 
-    /// Who may go on: the current member, those after it, and then the tasks that are ready, if there is a processor for one. After the end
+    /// Which may go on: the current member, those after it, and then the tasks that are ready, if there is a processor for one. After the end
     /// the first loop, which may have to wait for another one.
     func candidates(current: Int) -> [Candidate] {
         if isOver {
@@ -340,7 +340,7 @@ internal import RunLoopKitTasks
 
     private func idleProcessor() -> Int? {
         if let idle = members.firstIndex(where: \.isIdle) { return idle }
-        // One that waits in the middle of something counts for none: who knows how many a machine has?
+        // One that waits in the middle of something counts for none: nobody knows how many a machine has.
         let count = members.count { $0.isProcessor && $0.wait == nil }
         if count >= processors || members.count >= Self.mostMembers { return nil }
         members.append(Member(processor: count + 1))

@@ -56,7 +56,7 @@ package func simulate(
 ///     }
 ///     precondition(report.isComplete)
 ///
-/// A preemption is a change to somebody else at a place where whoever has the turn could go on. Most mistakes need one or two, so a small bound
+/// A preemption is a change to another one at a place where the one that has the turn could go on. Most mistakes need one or two, so a small bound
 /// finds them, and it says what has been proved: with at most so many, nothing goes wrong. Whatever else the simulation decides, delays
 /// and losses on links for instance, is tried in every way, too; but random numbers are those of one throw. The number of orders grows
 /// with the power of the preemptions: this is for small bodies.

@@ -81,7 +81,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
             sleepers.insert(sleep.sleeper)
         }
 
-        /// Whoever goes on before its sleep has ended was cancelled.
+        /// A task that goes on before its sleep has ended was cancelled.
         mutating func removeSleep(of sleeper: UInt32) -> Job? {
             guard sleepers.remove(sleeper) != nil, let index = delayed.firstIndex(where: { $0.sleeper == sleeper })
             else { return nil }
@@ -96,7 +96,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// So many of the last steps say who goes round.
+    /// So many of the last steps say which task goes round.
     private static let lastSteps = 200
 
     unowned var schedule: Schedule!

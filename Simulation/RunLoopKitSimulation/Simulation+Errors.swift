@@ -5,7 +5,7 @@ extension RunLoop.Simulation {
     /// The error of a run in which nothing can happen any more: no task is ready, no loop has anything to do, and nobody waits for an
     /// instant.
     public struct Standstill: Error, CustomStringConvertible {
-        /// What is waited for, by the body and by whoever said so by ``awaiting(_:fileID:line:isolation:_:)``, and where: "the answer:
+        /// What is waited for, by the body and by each task that said so by ``awaiting(_:fileID:line:isolation:_:)``, and where: "the answer:
         /// Tests/File.swift:12".
         public let waiters: [String]
         /// Each task that waits for ever, in words: for a continuation, another task or a group, since when, in which function and at which

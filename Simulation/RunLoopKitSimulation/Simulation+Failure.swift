@@ -40,7 +40,7 @@ extension RunLoop.Simulation {
         public let journal: [Int]
         /// The lines that the failing run has noted, each with its time.
         public let lines: [String]
-        /// What happened in the shortest run that was found to fail in this way, step by step: who did what, when, and at which line. Empty
+        /// What happened in the shortest run that was found to fail in this way, step by step: which one did what, when, and at which line. Empty
         /// if the run could not be repeated.
         public let story: [String]
         /// The runs before, and this one; `nil` if a journal was replayed.

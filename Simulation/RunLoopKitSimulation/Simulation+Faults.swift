@@ -48,7 +48,7 @@ extension RunLoop.Simulation {
         public static let fullDisks = Faults(RUNLOOP_SIMULATION_NO_SPACE)
         /// Somebody else has waited for a child that has ended (ECHILD of waitid). How it ended is known only if the kernel says so.
         public static let lostChildren = Faults(RUNLOOP_SIMULATION_NO_CHILD)
-        /// A Unix stream may have the smallest buffer that there is, so that who writes soon waits for a peer that does not read.
+        /// A Unix stream may have the smallest buffer that there is, so that a writer soon waits for a peer that does not read.
         public static let smallBuffers = Faults(RUNLOOP_SIMULATION_SMALL)
 
         private init(_ fault: runloop_simulation_fault) { rawValue = fault.rawValue }

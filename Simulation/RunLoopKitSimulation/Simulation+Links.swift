@@ -7,7 +7,7 @@ public import RunLoopKitLinux
 extension RunLoop.Simulation {
     /// Makes two connected descriptors for messages, AF_UNIX and SOCK_DGRAM, which delay, lose and reorder them, as the seed decides for each.
     ///
-    /// They are non-blocking, and the caller's, who closes them or gives them to an adopter. From a task of the simulation.
+    /// They are non-blocking, and the caller's, which closes them or gives them to an adopter. From a task of the simulation.
     ///
     /// - Parameters:
     ///   - delay: how long a message takes, in the simulation's time.
@@ -28,7 +28,7 @@ extension RunLoop.Simulation {
     }
 
     /// Makes two connections with each other, whose bytes go over a link as that of `makeStreamLink`. They are the caller's, as any connection,
-    /// and close the link's descriptors. A link has space for some bytes, and who writes more waits for who reads.
+    /// and close the link's descriptors. A link has space for some bytes, and a writer of more waits for the reader.
     ///
     ///     try await simulate(seeds: 100) { simulation in
     ///         let (client, server) = try simulation.makeConnections()
@@ -124,7 +124,7 @@ private final class Relay: Sendable {
     private let origin: CInt
     private let destination: CInt
     private let traffic: Guarded<Traffic>
-    /// With so many bytes on their way, no more are read: who writes has to wait for who reads.
+    /// With so many bytes on their way, no more are read: the writer has to wait for the reader.
     private static let capacity = 65536
 
     init(

@@ -9,7 +9,7 @@ internal import RunLoopKitTasks
 /// What happens in a run, step by step, of the shortest run that fails, since it takes longer than the run.
 final class Story {
     enum Event {
-        /// Somebody goes on whose turn it was not.
+        /// One goes on whose turn it was not.
         case turn
         /// A task goes on, after an await.
         case job(CodePlace?)

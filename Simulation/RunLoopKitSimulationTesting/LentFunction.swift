@@ -19,7 +19,7 @@ internal import CRunLoopSimulation
         words = unsafe unsafeBitCast(Box(function: function), to: Words.self)
     }
 
-    /// Those of whoever lends it, before the first run.
+    /// Those of the lender, before the first run.
     var references: Int {
         unsafe runloop_simulation_count_references(UnsafeMutableRawPointer(bitPattern: words.captured))
     }

@@ -62,7 +62,7 @@ struct runloop_simulated_world {
     int64_t boot_offset_ns; ///< what CLOCK_BOOTTIME shows more
     uint64_t random;        ///< the state of the dice
     bool has_dice;          ///< they were thrown before
-    /// The threads that take part, for who wants to know whose a lock is. Those that find no place here are taken for threads outside.
+    /// The threads that take part, to know whose a lock is. Those that find no place here are taken for threads outside.
     struct runloop_simulated_thread {
         int32_t number;  ///< the kernel's; 0: none
         bool is_waiting; ///< for its turn
@@ -118,12 +118,12 @@ void runloop_simulation_free_timers(struct runloop_simulated_world *world);
 void runloop_simulation_join(struct runloop_simulated_world *world, void *simulation, int32_t member);
 /// What clock_gettime would show without a world: CLOCK_MONOTONIC, in nanoseconds.
 int64_t runloop_simulation_real_now_ns(void);
-/// The simulation with which the calling thread joined, or NULL; also while it decides who is next (runloop_simulation_enter).
+/// The simulation with which the calling thread joined, or NULL; also while it decides which one is next (runloop_simulation_enter).
 void *runloop_simulation_current(void);
 /// The member as which it joined.
 int32_t runloop_simulation_member(void);
 
-/// The calling thread, which takes part, begins to decide who is next: until runloop_simulation_exit, its locks are real. False if it has
+/// The calling thread, which takes part, begins to decide which one is next: until runloop_simulation_exit, its locks are real. False if it has
 /// begun already, or takes part in nothing.
 bool runloop_simulation_enter(void);
 void runloop_simulation_exit(void);

@@ -1,6 +1,6 @@
 // faults.c — what the kernel refuses a thread of a simulation, and what it does only in part, if the seed says so: descriptors that run out,
 // reads and writes that are short, connections that are refused or reset, messages that find no memory, disks that are full, children that
-// are gone. So whatever the program creates meets these, whoever makes the call for it.
+// are gone. So whatever the program creates meets these, whatever library makes the call for it.
 
 #ifdef __linux__
 #define _GNU_SOURCE

@@ -21,7 +21,7 @@ struct joined {
     void *simulation;                      ///< NULL: it has the world's time, and nothing else
     struct runloop_simulated_thread *place;
     int32_t member;
-    bool decides;  ///< who is next, so that what it calls is real
+    bool decides;  ///< which one is next, so that what it calls is real
     int32_t looks; ///< at the clock, while it shows looked_at_ns
     int64_t looked_at_ns, looked_for_ns;
     void *stack; ///< for the handler of traps; NULL: the thread has another one, or none

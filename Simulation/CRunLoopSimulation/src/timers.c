@@ -1,4 +1,4 @@
-// timers.c — the timer descriptors of a thread with a world's time: they are counters (eventfd), to which whoever lets the time pass adds what
+// timers.c — the timer descriptors of a thread with a world's time: they are counters (eventfd), to which the thread that lets the time pass adds what
 // has become due. They are read, watched and closed as ever. A clock that steps is none of this world's.
 
 #ifdef __linux__
@@ -85,7 +85,7 @@ int timerfd_settime(int descriptor, int flags, const struct itimerspec *date, st
         taken = 0;
     int64_t ns = in_ns(&date->it_value), offset_ns = flags & TFD_TIMER_ABSTIME ? -timer->offset_ns : world->now_ns;
     timer->interval_ns = in_ns(&date->it_interval);
-    // One that is to report steps of the clock has a date that never comes, and so have those who mean never.
+    // One that is to report steps of the clock has a date that never comes, and so has one that means never.
     bool is_never = ns == 0 || flags & TFD_TIMER_CANCEL_ON_SET || date->it_value.tv_sec >= never / NS_PER_S;
     timer->due_ns = is_never || __builtin_add_overflow(ns, offset_ns, &timer->due_ns) ? never : timer->due_ns;
     runloop_simulation_fire_timers(world);

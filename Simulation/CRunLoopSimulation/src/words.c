@@ -41,7 +41,7 @@ static bool is_other(const void *object) {
     return __atomic_load_n(awaited->word, __ATOMIC_RELAXED) != awaited->value;
 }
 
-/// Whose word it is it does not say: a thread outside has a moment to change it. Whoever waits looks again afterwards, as the kernel may wake it
+/// Whose word it is it does not say: a thread outside has a moment to change it. A thread that waits looks again afterwards, as the kernel may wake it
 /// for no reason, too.
 static long wait_for_word(const long arguments[6]) {
     const struct timespec moment = {.tv_nsec = 100000000};

@@ -118,7 +118,7 @@ UNINSTRUMENTED static void *look_up(const char *name) {
     abort();
 }
 
-/// Whoever comes first looks, and two who do find the same.
+/// The first caller looks, and two that do find the same.
 UNINSTRUMENTED void *runloop_simulation__find(_Atomic(void *) *found, const char *name) {
     if (!atomic_load(found))
         atomic_store(found, look_up(name));

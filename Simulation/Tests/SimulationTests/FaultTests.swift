@@ -106,7 +106,7 @@ private func serveMended(_ connection: RunLoop.Connection) async {
             var (isSentAtOnce, size): (CInt, socklen_t) = (0, 4)
             getsockopt(tcp, CInt(IPPROTO_TCP), TCP_NODELAY, &isSentAtOnce, &size)
             try simulation.require(tcp < 0 || isSentAtOnce != 0, "TCP holds nothing back")
-            // Who doesn't listen has nobody to accept, either.
+            // A server that doesn't listen has nothing to accept, either.
             if tcp >= 0, accept(tcp, nil, nil) < 0, errno == EMFILE { refused.withLock { _ = $0.insert("accept") } }
             for descriptor in calls.prefix(3).map(\.1) + ends where descriptor >= 0 { close(descriptor) }
         }
@@ -158,7 +158,7 @@ private func serveMended(_ connection: RunLoop.Connection) async {
         }
     }
 
-    @Test("Who writes to a link waits for a slow reader, who gets every byte in order")
+    @Test("A writer to a link waits for a slow reader, which gets every byte in order")
     func backPressure() async throws {
         let all = (0..<800_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
         try await simulate(seeds: 3) { simulation in

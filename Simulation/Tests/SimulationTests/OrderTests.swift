@@ -135,7 +135,7 @@ private final class Accounts: Sendable {
         #expect(seeds.all == search.all)
     }
 
-    @Test("Who has a lock may have to wait for its turn; who wants the lock lets it go on")
+    @Test("A thread that has a lock may have to wait for its turn; one that wants the lock lets it go on")
     func locks() async throws {
         let orders = Logs()
         try await simulate(seeds: 200) { simulation in
@@ -231,7 +231,7 @@ private final class Accounts: Sendable {
         #expect(!failure.story.contains { $0.contains("task 3") || $0.contains("Task.") }, "\(failure)")
     }
 
-    @Test("The story says who sent what to whom, when, and at which line")
+    @Test("The story says which task sent what to which loop, when, and at which line")
     func story() async throws {
         let failure = try #require(await failure(seeds: 100, sendTwice))
         let first = #"1.5 seconds task 1 sends closure #1 in sendTwice to loop x, at SimulationTests/OrderTests.swift:"#

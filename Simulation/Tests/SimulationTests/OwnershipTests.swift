@@ -218,7 +218,7 @@ private struct Refused: Error {}
         #expect(seen.withLock { $0.prefix(runs).contains($0[runs]) })
     }
 
-    @Test("Who goes round is found out, and named")
+    @Test("A task that goes round is found out, and named")
     func livelock() async throws {
         let failure = try #require(
             await #expect(throws: RunLoop.Simulation.Failure.self) {
@@ -306,7 +306,7 @@ private struct Refused: Error {}
         _ = try await simulations
     }
 
-    @Test("A link belongs to who adopts it")
+    @Test("A link belongs to what adopts it")
     func adoptedLink() async throws {
         try await simulate(seeds: 20) { simulation in
             let (near, far) = try simulation.makeStreamLink()

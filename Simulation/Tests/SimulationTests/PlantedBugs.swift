@@ -24,7 +24,7 @@ struct PlantedBug: Sendable, CustomStringConvertible {
     ]
 }
 
-/// What a task waits for for ever is kept, and the task with it: whoever looks for leaks shall find none.
+/// What a task waits for for ever is kept, and the task with it: a search for leaks shall find none.
 private let awaited = Guarded<[any Actor]>([])
 
 //===-- tasks and actors ---------------------------------------------------------------------------------------------===//

@@ -12,7 +12,7 @@ extension PlantedBug {
         // apple/swift-async-algorithms #80
         PlantedBug(name: "a cancellation comes before the wait that it should end", program: cancelEarly),
         // vapor/postgres-nio #641
-        PlantedBug(name: "a timer is replaced, and whoever waits for the old one forgotten", program: replaceTimer),
+        PlantedBug(name: "a timer is replaced, and its waiting task forgotten", program: replaceTimer),
         // resgateio/resgate #114
         PlantedBug(name: "a request is answered, and then times out", program: answerTwice),
         // anomalyco/openauth #2

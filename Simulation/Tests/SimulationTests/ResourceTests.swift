@@ -5,7 +5,7 @@ import RunLoopKitSimulation
 import Testing
 
 @Suite struct ResourceTests {
-    @Test("A disk is full for whoever writes to a file, and what was written before is there")
+    @Test("A disk is full for all that write to a file, and what was written before is there")
     func fullDisks() async throws {
         let outcomes = Guarded<Set<String>>([])
         try await simulate(seeds: 100) { simulation in

@@ -63,7 +63,7 @@ final class Waits: @unchecked Sendable {
         return try #require(failure.error as? RunLoop.Simulation.Standstill, "\(failure)")
     }
 
-    @Test("A lock that was given back is no standstill, also if whoever gave it waits for the one who wants it")
+    @Test("A lock that was given back is no standstill, also if the task that gave it waits for the one that wants it")
     func freeLock() async throws {
         try await simulate(seeds: 300) { _ in
             let waits = Waits()
@@ -97,7 +97,7 @@ final class Waits: @unchecked Sendable {
         }
     }
 
-    @Test("Who waits for a semaphore, a condition or a lock of readers lets others go on, who end the wait")
+    @Test("A wait for a semaphore, a condition or a lock of readers lets others go on, which end it")
     func waits() async throws {
         try await simulate(seeds: 200) { simulation in
             let waits = Waits()
