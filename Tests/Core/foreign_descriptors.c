@@ -47,6 +47,49 @@ TEST("a descriptor that is asked for twice reports to each what it asked for") {
     guest_end(&guest);
 }
 
+TEST("a descriptor that is asked for twice wakes the loop for either, in whatever order they are asked for") {
+    int ends[2];
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
+    for (int last = 0; last < 2; last++) {
+        struct guest guest = {.count = 2};
+        // Which never comes.
+        guest.wants[last] = (struct pollfd){.fd = ends[0], .events = POLLPRI};
+        guest.wants[!last] = (struct pollfd){.fd = ends[0], .events = POLLIN};
+        guest_begin(&guest, -1);
+        expect_quiet(&guest);
+        REQUIRE(write(ends[1], "x", 1) == 1);
+        serve_once(&guest);
+        EXPECT_EQ(guest.revents[!last], POLLIN);
+        char byte;
+        REQUIRE(read(ends[0], &byte, 1) == 1);
+        guest_end(&guest);
+    }
+}
+
+static bool wants_nothing(runloop_foreign_source *source, struct pollfd *descriptors, int count, void *info) {
+    guest_check(source, descriptors, count, info);
+    return false;
+}
+
+TEST("a guest that wants nothing when it is checked is not dispatched, though a descriptor of its is ready") {
+    struct guest guest = {.count = 1};
+    guest.wants[0] = (struct pollfd){.fd = make_eventfd(1), .events = POLLIN};
+    const runloop_foreign_source_config config = {.context.info = &guest,
+                                                  .prepare = guest_prepare,
+                                                  .check = wants_nothing,
+                                                  .cancel = guest_cancel,
+                                                  .dispatch = guest_dispatch};
+    guest.deadline_ns = RUNLOOP_NEVER;
+    REQUIRE(runloop_foreign_source_create(&config, &guest.source) == 0);
+    REQUIRE(runloop_add_foreign_source(runloop_current(), guest.source, MODE) == 0);
+    for (int i = 0; i < 3; i++)
+        poll_mode(MODE);
+    EXPECT(guest.checks > 0);
+    EXPECT_EQ(guest.dispatches, 0);
+    runloop_foreign_source_invalidate(guest.source);
+    runloop_foreign_source_release(guest.source);
+}
+
 TEST("closed descriptors and regular files are ready, as for poll") {
     struct guest guest = {0};
     guest_begin(&guest, make_eventfd(0));

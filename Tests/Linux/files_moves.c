@@ -52,7 +52,8 @@ TEST("the way to a path is looked for anew after an overflow that hid its change
         REQUIRE(chmod("tree/a", i % 2 ? 0600 : 0644) == 0 && chmod("tree/b", i % 2 ? 0600 : 0644) == 0);
     REQUIRE(rename("way", "gone") == 0 && mkdir("way", 0700) == 0);
     write_file("way/file", "new");
-    RUN_UNTIL(MODE, trace_contains("overflow"));
+    // Of each watch of the instance.
+    RUN_UNTIL(MODE, trace_contains("overflowtree") && trace_contains("overflowway/file"));
     poll_mode(MODE);
     trace_reset();
     REQUIRE(unlink("way/file") == 0);
