@@ -202,9 +202,11 @@ TEST("a watch that finds no memory when it is added, and that is in another loop
 
 TEST("a watch that can't be made for want of memory leaves the kernel none, beside one that is there") {
     enter_folder();
-    REQUIRE(mkdir("one", 0700) == 0 && mkdir("other", 0700) == 0);
+    REQUIRE(mkdir("one", 0700) == 0 && mkdir("other", 0700) == 0 && mkdir("other/inner", 0700) == 0);
+    write_file("other/inner/file", "text");
     runloop_watch *watch = add_watch("one", RUNLOOP_WATCH_DIRECTORY), *second = NULL;
-    const runloop_watch_config config = {.path = "other", .scope = RUNLOOP_WATCH_DIRECTORY, .changed = trace_changes};
+    const runloop_watch_config config = {
+        .path = "other/inner/file", .scope = RUNLOOP_WATCH_FILE, .changed = trace_changes};
     int before = count_kernel_watches(), result = -ENOMEM;
     for (long allocation = 1; result == -ENOMEM; allocation++) {
         failing = allocation;
@@ -230,12 +232,13 @@ TEST("a name for which there is no memory is told all the same, or that somethin
     for (long allocation = 1; !is_over; allocation++) {
         snprintf(name, sizeof name, "d/file-%ld", allocation);
         snprintf(told_name, sizeof told_name, "+%s", name);
-        write_file(name, "");
+        // Of which the kernel has one notification.
+        REQUIRE(symlink("target", name) == 0);
         failing = allocation;
         poll_mode(MODE);
         is_over = failing > 0;
         failing = 0;
-        RUN_UNTIL(MODE, trace_contains(told_name) || trace_contains("failed"));
+        RUN_UNTIL(MODE, trace_contains(told_name) || trace_contains("failed") || trace_contains("overflow"));
         trace_reset();
     }
     end_watch(watch);
