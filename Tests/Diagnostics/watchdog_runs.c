@@ -28,6 +28,14 @@ static void do_nothing(void *info) {
     (void)info;
 }
 
+TEST("the shortest limit is ten milliseconds, for which there are four looks") {
+    runloop_watchdog_config config = {.limit_ns = 10 * MS - 1, .handler.report = note, .omits_stack = true};
+    EXPECT_EQ(runloop_watchdog_start(&config), -EINVAL);
+    config.limit_ns = 10 * MS;
+    EXPECT_EQ(runloop_watchdog_start(&config), 0);
+    runloop_watchdog_stop();
+}
+
 TEST("a thread that does something else after its run does not hang") {
     watch(400 * MS, 0);
     keep_mode(MODE);

@@ -67,6 +67,20 @@ TEST("what the other end has sent before it went is received, though messages wa
     end_channel(channel);
 }
 
+TEST("what the other end has sent is received, though it has gone without reading, which resets the connection") {
+    int sockets[2];
+    make_sockets(sockets);
+    runloop_channel *channel = add_channel_with(sockets[0], (runloop_channel_config){0});
+    runloop_channel *other = add_channel_with(sockets[1], (runloop_channel_config){0});
+    EXPECT_EQ(tell(channel, "unread"), 0);
+    EXPECT_EQ(tell(other, "last"), 0);
+    end_channel(other);
+    RUN_UNTIL(MODE, ends == 1);
+    EXPECT_TRACE("last");
+    EXPECT_EQ(end_reason, -EPIPE);
+    end_channel(channel);
+}
+
 TEST("the end of a channel is noticed by the other end, though a forked child has the socket still") {
     runloop_channel *channels[2];
     make_channels(channels, (runloop_channel_config){0});
