@@ -129,7 +129,9 @@ static void make_connection(void) {
 }
 
 static void end_inherited(void) {
-    end_source(resetting);
+    // The loop's reference, too, whose thread is not here.
+    runloop_source_release(resetting);
+    runloop_source_release(resetting);
 }
 
 TEST("a forked child that frees an output which resets leaves the connection as it is") {
