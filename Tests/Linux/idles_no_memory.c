@@ -34,8 +34,11 @@ TEST("a deadline for which there is no memory is refused, and is none") {
     EXPECT_EQ(runloop_input_set_deadline(input, LIMIT), -ENOMEM);
     EXPECT_EQ(failing, 0);
     shown_ns = 2 * LIMIT;
-    REQUIRE(write(ends[1], "text", 4) == 4);
-    LOOK_UNTIL(count == 4);
+    // What had arrived by a deadline would be read all the same.
+    for (size_t i = 1; i <= 4; i++) {
+        REQUIRE(write(ends[1], "text", 4) == 4);
+        LOOK_UNTIL(count == 4 * i);
+    }
     end_source(input);
 }
 
