@@ -19,6 +19,8 @@ static void keep(void *context, const runloop_diagnosis *diagnosis) {
     last = *diagnosis;
     pthread_mutex_unlock(&reports_lock);
     EXPECT(diagnosis->sentence && !strchr(diagnosis->sentence, '\n'));
+    // Of a loop that has come back, or goes on, there is nothing to show.
+    EXPECT(diagnosis->kind == RUNLOOP_DIAGNOSIS_HANG || !diagnosis->stack);
     report_count++;
 }
 
