@@ -156,7 +156,9 @@ static bool is_armed(int timer) {
 static runloop_alarm *inherited;
 
 static void end_inherited(void) {
-    end_source(inherited);
+    // The loop's reference, too, whose thread is not here.
+    runloop_source_release(inherited);
+    runloop_source_release(inherited);
 }
 
 TEST("an alarm that has ended has no date in the kernel, though somebody has a reference, and a forked child takes "

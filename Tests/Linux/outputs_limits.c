@@ -99,6 +99,9 @@ static void fill_file(void) {
     EXPECT_EQ(runloop_output_write(output, bytes, sizeof bytes), SPACE);
     EXPECT_EQ(runloop_output_get_waiting(output), 0);
     EXPECT_EQ(runloop_output_write(output, bytes, 1), -EFBIG);
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    EXPECT(!sigismember(&blocked, SIGXFSZ));
     end_source(output);
 }
 
