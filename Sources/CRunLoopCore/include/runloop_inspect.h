@@ -19,9 +19,10 @@ extern "C" {
 RUNLOOP_EXPORT void runloop_set_diagnostics_enabled(bool enabled);
 RUNLOOP_EXPORT bool runloop_diagnostics_are_enabled(void);
 
-/// How many pieces of work for the main dispatch queue are performed together at this moment, at most: the queue looks empty meanwhile. Those that
-/// are behind the one under way wait until it has returned, also if it runs a loop. Which one that is, libdispatch does not say. Of what
-/// is served by other loops, Foundation's for instance, nothing is known. Any thread. O(1).
+/// How many pieces of work for the main dispatch queue are performed together at this moment, at most: the queue
+/// looks empty meanwhile. Those that are behind the one under way wait until it has returned, also if it runs a loop.
+/// Which one that is, libdispatch does not say. Of what is served by other loops, Foundation's for instance, nothing
+/// is known. Any thread. O(1).
 /// Returns: 0 if none is performed.
 RUNLOOP_EXPORT uint32_t runloop_main_queue_batch(void);
 
@@ -44,9 +45,10 @@ RUNLOOP_EXPORT const char *runloop_source_get_name(runloop_source *source, uint3
 RUNLOOP_EXPORT const char *runloop_timer_get_name(runloop_timer *timer, uint32_t *line);
 RUNLOOP_EXPORT const char *runloop_observer_get_name(runloop_observer *observer, uint32_t *line);
 
-/// Whether a descriptor source is never called any more in the loop, because its number was closed while the loop watched it: it stands for no file,
-/// or for another one. The kernel does not report that, so it is asked. If it was not known before, the loop wakes, and its thread writes the
-/// diagnostic. False for other sources, and for one whose events are paused. Any thread. O(log descriptors), with a system call.
+/// Whether a descriptor source is never called any more in the loop, because its number was closed while the loop
+/// watched it: it stands for no file, or for another one. The kernel does not report that, so it is asked. If it was
+/// not known before, the loop wakes, and its thread writes the diagnostic. False for other sources, and for one whose
+/// events are paused. Any thread. O(log descriptors), with a system call.
 RUNLOOP_EXPORT bool runloop_source_is_lost(runloop_source *source, runloop *loop);
 
 //===-- A visit ------------------------------------------------------------------------------------------------------===//

@@ -73,11 +73,13 @@ typedef struct runloop_watchdog_config {
     runloop_diagnosis_handler handler;
 } runloop_watchdog_config;
 
-/// Watches the calling thread's loop, until runloop_watchdog_stop or the end of the thread. A thread of the process looks at all watched
-/// loops four times per limit, and once more when the process calls exit, which waits two seconds for that at most; it starts with the first and
-/// ends with the last. An iteration then reads the clock some times. A loop that sleeps, a nested run that iterates and a thread outside of
-/// runs don't hang. It also asks the kernel now and then, after a second and then more and more seldom up to once a minute, for the descriptors of
-/// the sources in the running mode: of one that was closed the core writes its line (runloop_source_is_lost). A forked child has no watchdog. The config is copied. After an error the context remains the caller's. O(1).
+/// Watches the calling thread's loop, until runloop_watchdog_stop or the end of the thread. A thread of the process
+/// looks at all watched loops four times per limit, and once more when the process calls exit, which waits two
+/// seconds for that at most; it starts with the first and ends with the last. An iteration then reads the clock some
+/// times. A loop that sleeps, a nested run that iterates and a thread outside of runs don't hang. It also asks the
+/// kernel now and then, after a second and then more and more seldom up to once a minute, for the descriptors of the
+/// sources in the running mode: of one that was closed the core writes its line (runloop_source_is_lost). A forked
+/// child has no watchdog. The config is copied. After an error the context remains the caller's. O(1).
 /// Errors: -EINVAL: neither limit, a limit out of range, or a signal that can't be caught; -EBUSY: it is watched already, or the program
 /// has a handler for the signal, unless that is 0; -EAGAIN: no thread can be made; -EMFILE, -ENFILE, -ENOMEM, -ENOSPC: none is left, or
 /// the thread has no loop yet, and none can be made; -ESHUTDOWN.
