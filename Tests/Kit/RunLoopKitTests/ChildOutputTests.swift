@@ -112,7 +112,8 @@ import Testing
             let exit = Task { try await child.exit() }
             let line = try await RunLoop.Reader(borrowing: reader, on: thread.loop).line() ?? ""
             #expect(
-                line.contains("\(child.process) (head) can't go on: its descriptor 1 is a pipe that is full, with 65536 bytes")
+                line.contains(
+                    "\(child.process) (head) can't go on: its descriptor 1 is a pipe that is full, with 65536 bytes")
             )
             #expect(line.contains("RunLoop.Child.run"))
             #expect(try await child.output.collect(upTo: 0).isComplete == false)
