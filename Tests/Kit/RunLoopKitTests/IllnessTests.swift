@@ -22,7 +22,10 @@ import Testing
         ),
     ]
 
-    @Test("What is written of an illness names the author's function, line or program", arguments: illnesses)
+    @Test(
+        "What is written of an illness names the author's function, line or program",
+        .disabled(if: isUnderThreadSanitizer, "The stack of a thread that computes is that of this sanitizer's handler."),
+        arguments: illnesses)
     func named(illness: String, words: [String]) async throws {
         let thread = try RunLoop.Thread(name: "illness")
         let program = try #require(pathOfProgram("ill-program"))
