@@ -1,3 +1,4 @@
+import ForkedChild
 import Glibc
 import RunLoopKit
 import RunLoopKitLinux
@@ -24,7 +25,7 @@ import Testing
 
     @Test(
         "What is written of an illness names the author's function, line or program",
-        .disabled(if: isUnderThreadSanitizer, "The stack of a thread that computes is that of this sanitizer's handler."),
+        .disabled(if: isUnderThreadSanitizer, "A thread that computes is in this sanitizer's handler by then."),
         arguments: illnesses)
     func named(illness: String, words: [String]) async throws {
         let thread = try RunLoop.Thread(name: "illness")
