@@ -149,6 +149,7 @@ static void *use_closed_number(void *unused) {
     int first = make_eventfd(0), second = make_eventfd(0);
     runloop_source *source = add_descriptor(MODE, first, RUNLOOP_READABLE, NULL, NULL);
     runloop *loop = runloop_current();
+    runloop_source_retain(source);
     runloop_source_set_name(source, "Modem.c", 12);
     EXPECT(!runloop_source_is_lost(source, loop));
     REQUIRE(dup(first) >= 0 && (is_used_again ? dup2(second, first) == first : close(first) == 0));
@@ -158,6 +159,7 @@ static void *use_closed_number(void *unused) {
     EXPECT(runloop_source_is_lost(source, loop));
     runloop_remove_source(loop, source, MODE);
     EXPECT(!runloop_source_is_lost(source, loop));
+    runloop_source_release(source);
     return unused;
 }
 
