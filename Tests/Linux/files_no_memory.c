@@ -222,7 +222,7 @@ TEST("a watch that can't be made for want of memory leaves the kernel none, besi
 }
 
 TEST("a name for which there is no memory is told all the same, or that something was left out") {
-    char name[32], told_name[32];
+    char name[32], told_name[33];
     bool is_over = false;
     enter_folder();
     keep_mode(MODE);
