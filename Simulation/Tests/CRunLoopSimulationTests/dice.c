@@ -122,7 +122,7 @@ TEST("numbers below a limit, and single bytes, are the world's as well, and anot
     EXPECT(memcmp(numbers[0], numbers[1], sizeof numbers[0]) == 0);
     EXPECT_EQ(arc4random_uniform(1), 0);
     runloop_simulation_join(&world, &world, 3);
-    char bytes[4] = "abc";
+    char bytes[257] = "abc";
     int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
     EXPECT_EQ(read(zero, bytes, 4), 4);
     EXPECT_TEXT(bytes, "");
