@@ -406,14 +406,14 @@ test-hosts: ## Hosted runs under GLib, libuv, Qt, SDL, asyncio and Node.js, GLib
 	$(call logged,Tests/bin/hosts && Tests/bin/glib-package && Tests/bin/gtk-window && Compat/Foundation/Tests/Toolkits/check)
 
 host-deps: ## Installs the development packages of the hosts (apt-get)
-	apt-get install -y libglib2.0-dev libuv1-dev libsdl2-dev qt6-base-dev libpython3-dev nodejs pkg-config \
+	apt-get update -qq && apt-get install -y libglib2.0-dev libuv1-dev libsdl2-dev qt6-base-dev libpython3-dev nodejs pkg-config \
 	    libgtk-4-dev xvfb xdotool imagemagick
 
 test-guests: ## Other libraries in our loop: GLib, Wayland with weston, sd-bus, libcurl, c-ares (FILE=wayland NAME=task)
 	$(call logged,Tests/bin/guests)
 
 guest-deps: ## Installs the development packages of the guests (apt-get)
-	apt-get install -y libglib2.0-dev libwayland-dev weston libsystemd-dev libcurl4-openssl-dev libc-ares-dev pkg-config
+	apt-get update -qq && apt-get install -y libglib2.0-dev libwayland-dev weston libsystemd-dev libcurl4-openssl-dev libc-ares-dev pkg-config
 
 test-bindings: ## The bindings to other languages (FOLDERS="cpp rust")
 	$(call logged,Tests/bin/bindings $(FOLDERS))
@@ -509,7 +509,7 @@ size: ## Size and start of one small program: C, Swift with RunLoopKit, Swift wi
 	@Benchmarks/size/measure
 
 bench-deps: ## Installs the development packages of the peers (apt-get)
-	apt-get install -y libuv1-dev libev-dev libevent-dev libglib2.0-dev libsystemd-dev pkg-config strace valgrind wrk
+	apt-get update -qq && apt-get install -y libuv1-dev libev-dev libevent-dev libglib2.0-dev libsystemd-dev pkg-config strace valgrind wrk
 
 #-- formats, checks, documentation ------------------------------------------------------------------------------------
 
