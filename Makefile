@@ -359,7 +359,7 @@ test-first-steps: ## The first steps of the README, as it says, in an empty fold
 nightly: ## Everything that the gate has no time for, part by part (PARTS="hosts docs"); RECORD=1 writes docs/records/NIGHTLY.md
 	@Tests/bin/nightly $(PARTS)
 
-test-watch-campaign: ## 100,000 random changes of files: what was told is what is on the disk
+test-watch-campaign: ## 100,000 random changes of files: what was reported is what is on the disk
 	@RUNLOOP_TEST_TIMEOUT=1800 RUNLOOP_TEST_CHANGES=$${CHANGES:-100000} FILE=files_random Tests/bin/c-tests
 
 faults: ## Each allocation and each system call of scenarios for every capability fails once (NAMES="channel watched", LANGUAGES="c swift")

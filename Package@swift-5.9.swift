@@ -3,7 +3,7 @@
 import PackageDescription
 
 // What Swift 5.9 to 6.2 take in place of Package.swift: the C libraries. The products are the same, so that a client has one manifest, but the
-// Swift modules need Swift 6.3: who uses one is told so. Tools/scripts/check-manifests compares the two.
+// Swift modules need Swift 6.3: a client that uses one gets a sentence about it. Tools/scripts/check-manifests compares the two.
 
 let package = Package(
     name: "RunLoopKit",

@@ -1,4 +1,4 @@
-// events.h — what W14 asks of a loop: to tell of a signal, of the end of a child, of a changed file. One file per loop.
+// events.h — what W14 asks of a loop: to report a signal, the end of a child, a changed file. One file per loop.
 #ifndef EVENTS_H
 #define EVENTS_H
 #include <sys/types.h>

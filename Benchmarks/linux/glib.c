@@ -36,7 +36,7 @@ void events_watch_file(const char *path, void (*told)(void)) {
     GFileMonitor *monitor = g_file_monitor_file(file, G_FILE_MONITOR_NONE, NULL, NULL);
     if (!monitor)
         abort();
-    // Without it, changes are told once in 800 ms.
+    // Without it, changes are reported once in 800 ms.
     g_file_monitor_set_rate_limit(monitor, 0);
     g_signal_connect(monitor, "changed", G_CALLBACK(changed), (gpointer)told);
     g_object_unref(file);

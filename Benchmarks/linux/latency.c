@@ -1,6 +1,6 @@
 // latency.c — W14: how long it takes from what happens to the call in the loop. `latency signal 1000` prints so many lines of nanoseconds.
 //
-// A thread of its own makes the next event happen a while after the last one was told, so the loop sleeps each time. The instant at which a
+// A thread of its own makes the next event happen a while after the last one was reported, so the loop sleeps each time. The instant at which a
 // child ends is the last thing that the child writes, into a page that it shares with its parent.
 
 #include <fcntl.h>

@@ -11,7 +11,7 @@ import Musl
 ///
 ///     swift run follow -n 10 /var/log/syslog /tmp/app
 ///
-/// It shows how a loop turns many small events into little work: the changes that it is told of only mark files, and
+/// It shows how a loop turns many small events into little work: the changes that it receives only mark files, and
 /// every marked file is checked once before the loop sleeps. And it never blocks: if the reader of its output is slow, what
 /// it does not take waits in a writer, and no more is read from the files meanwhile.
 ///

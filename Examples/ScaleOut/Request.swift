@@ -6,7 +6,7 @@ struct Request {
     let path: String
     let keepsOpen: Bool
 
-    /// The next request. `nil`: the client has ended the connection, or has sent what is none.
+    /// The next request. `nil`: the client has ended the connection, or has sent something else.
     static func next(
         from reader: RunLoop.Reader, isolation actor: isolated (any Actor)?, hasBegun: () -> Void
     ) async throws -> Request? {

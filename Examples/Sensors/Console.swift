@@ -61,7 +61,7 @@ import Musl
             Terminal.print("end of summary")
         case "quit": end()
         case "": break
-        default: Terminal.complain("sensors: \"\(command)\" is none of pause, resume, summary, quit")
+        default: Terminal.complain("sensors: \"\(command)\" is not a command: pause, resume, summary or quit")
         }
     }
 

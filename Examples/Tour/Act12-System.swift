@@ -10,7 +10,7 @@ import Musl
 /// What comes from the rest of the system: a changed file, a signal, the end of a child. Here one child causes all three.
 enum System: Act {
     static let title = "From the system"
-    static let shows = "A child writes a file, sends a signal, and ends: the loop is told each, and by whom."
+    static let shows = "A child writes a file, sends a signal, and ends: the loop receives each, and learns by whom."
 
     static func perform(on stage: Stage) throws {
         let loop = RunLoop.main
@@ -38,7 +38,7 @@ enum System: Act {
         _ = consume child
 
         try stage.check(
-            "each was told, in order", stage.story,
+            "each was reported, in order", stage.story,
             is: ["a file is there: news", "SIGHUP from process \(process)", "the child has ended: exited(3)"])
         try stage.check("the run was ended by the child's end", result, is: .stopped)
     }

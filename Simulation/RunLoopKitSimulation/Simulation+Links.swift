@@ -240,7 +240,7 @@ private final class Relay: Sendable {
     }
 }
 
-/// Calls of the simulation's own are none of the program's.
+/// The simulation's own calls are not the program's.
 private func withoutFaults<Result>(_ call: () -> Result) -> Result {
     let isSimulated = runloop_simulation_enter()
     defer { if isSimulated { runloop_simulation_exit() } }

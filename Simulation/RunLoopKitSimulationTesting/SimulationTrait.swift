@@ -73,7 +73,7 @@ extension Trait where Self == SimulationTrait {
 }
 
 extension Findings {
-    /// An issue of a run is none of the test's: the search goes on after it, for the shortest way there.
+    /// An issue of a run is not one of the test: the search goes on after it, for the shortest way there.
     fileprivate func take(_ issue: Issue) -> Issue? {
         if issue.isFailure {
             let place = issue.sourceLocation

@@ -173,7 +173,7 @@ static void look_in_other_mode(runloop_source *source, runloop_readiness events,
     poll_mode(OTHER_MODE);
 }
 
-/// The descriptor stays readable, so a run inside of the second one's call-out is told of both sources again.
+/// The descriptor stays readable, so a run inside of the second one's call-out gets both sources again.
 static void expect_told_again_later(int (*run_once)(const char *mode), bool together) {
     int descriptor = make_eventfd(1);
     add_descriptor(OTHER_MODE, make_eventfd(0), RUNLOOP_READABLE, trace_ready, "other");

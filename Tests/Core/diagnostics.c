@@ -1,4 +1,4 @@
-// diagnostics.c — what is told of a loop that nobody ran, and of a run in a mode that doesn't exist. (For the main queue see main_queue.c.)
+// diagnostics.c — what is written about a loop that nobody ran, or a run in a mode that doesn't exist. (The main queue: main_queue.c.)
 #include "items.h"
 
 static void *add_only(void *unused) {
@@ -22,7 +22,7 @@ static void *add_and_run(void *unused) {
     return unused;
 }
 
-/// What standard error is told while a thread does this and ends. Valid until the next call.
+/// What is written to standard error while a thread does this and ends. Valid until the next call.
 static const char *text_of_thread(void *(*body)(void *)) {
     int ends[2], saved = dup(STDERR_FILENO);
     make_pipe(ends);
@@ -47,7 +47,7 @@ static int occurrences(const char *words, const char *text) {
     return count;
 }
 
-/// How often it is told of items that never happened.
+/// How often items are reported that never happened.
 static int notes_of_thread(void *(*body)(void *)) {
     return occurrences("which was never run", text_of_thread(body));
 }

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-/// Waits once for it: what it is told of its descriptors.
+/// Waits once for it, and returns what is reported for its descriptors.
 static void serve_once(struct guest *guest) {
     int before = guest->dispatches;
     EXPECT_EQ(handle_one(MODE), RUNLOOP_RESULT_HANDLED_SOURCE);

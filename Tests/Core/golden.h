@@ -98,7 +98,7 @@ static inline void block(const char *name, const char *mode, action perform_it) 
     perform(name, perform_it, mode);
 }
 
-/// Traces its name with the letter of the activity, the only one that it is told.
+/// Traces its name with the letter of the activity, the only one that it observes.
 static inline void observer(const char *name, const char *letter, int order, const char *mode, action told) {
     static char words[4][16];
     static int count;

@@ -1,4 +1,4 @@
-// invalidated.c — what is told when a source is invalidated (R153), and whose info a source has.
+// invalidated.c — what is reported when a source is invalidated (R153), and whose info a source has.
 #include <pthread.h>
 #include <string.h>
 

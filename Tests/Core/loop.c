@@ -160,7 +160,7 @@ static void ask_main_late(void *unused) {
         pthread_setspecific(end_key, unused);
 }
 
-TEST("R7 R2 a thread whose loop has ended can still get the main loop, and gets no loop of its own by that") {
+TEST("R7 R2 a thread whose loop has ended can still get the main loop, and does not get its own loop back") {
     int before = count_descriptors();
     void (*destructor)(void *) = ask_main_late;
     on_new_thread(thread_with_key, &destructor);

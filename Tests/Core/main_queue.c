@@ -302,7 +302,7 @@ static void drain_and_look_elsewhere(runloop_observer *observer, runloop_activit
 
 TEST("R106 what the main queue gets after a nested run has drained it is served by the outer run, though a run of "
      "another "
-     "mode was told of it") {
+     "mode was notified") {
     add_descriptor(MODE, make_eventfd(0), RUNLOOP_READABLE, trace_ready, "elsewhere");
     add_observer(RUNLOOP_DEFAULT_MODE, RUNLOOP_ACTIVITY_AFTER_WAITING, drain_and_look_elsewhere, NULL);
     enqueue(trace_function, "a");

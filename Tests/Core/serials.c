@@ -102,7 +102,7 @@ TEST("R102 tasks are performed in order, and later ones wait for the next drain,
     }
 }
 
-TEST("R73 what was reported for an earlier registration is none of a later one's, when their numbers begin anew") {
+TEST("R73 what was reported for an earlier registration does not count for a later one when their numbers begin anew") {
     runloop *loop = runloop_current();
     int descriptor = make_eventfd(1);
     // The number 0 is the main queue's, and is left out.

@@ -137,7 +137,7 @@ TEST("R73 a ready descriptor costs a hosted loop the question before its sleep, 
     for (int i = 0; i < 2; i++) {
         watches_more = i;
         struct system_calls calls = count_system_calls(serve_descriptor_in_host);
-        // The source's own calls are a read and a write. When its time is up, the host is told, and waits.
+        // The source's own calls are a read and a write. When its time is up, the host is notified, and waits.
         EXPECT(calls.writes <= ROUNDS + ROUNDS / 10);
         EXPECT(calls.waits <= ROUNDS + ROUNDS / 10);
     }

@@ -42,7 +42,7 @@ static runloop_histogram count_durations(int64_t duration_ns) {
     return now_counted().callout;
 }
 
-TEST("a duration is in the bucket of its eighth of a power of two, of which the end is told") {
+TEST("a duration is in the bucket of its eighth of a power of two, and is reported as its end") {
     static const struct {
         int64_t duration_ns, end_ns;
     } expected[] = {{0, 63},      {63, 63},     {64, 71},       {71, 71},       {72, 79},          {127, 127},

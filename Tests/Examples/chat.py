@@ -295,13 +295,13 @@ def goodbye_by(number):
 
 @test
 def goodbye_term():
-    """SIGTERM: everybody is told, and the exit status is 0"""
+    """SIGTERM: everybody gets a sentence, and the exit status is 0"""
     goodbye_by(signal.SIGTERM)
 
 
 @test
 def goodbye_interrupt():
-    """SIGINT: everybody is told, and the exit status is 0"""
+    """SIGINT: everybody gets a sentence, and the exit status is 0"""
     goodbye_by(signal.SIGINT)
 
 

@@ -140,12 +140,12 @@ def has_no_length(folder):
 
 @test
 def complains(folder):
-    """what goes wrong is told in words, and leaves no file behind"""
+    """what goes wrong is said in words, and leaves no file behind"""
     path, server = os.path.join(folder, "file"), Server(absent)
     fetch(server, path, 1, "status 404")
     check(not os.path.exists(path))
     server.socket.close()
-    # Each address of a name is told with its error; an address alone is told once.
+    # Each address of a name is printed with its error; an address alone is printed once.
     refused = [f"connect to {HOST}:{server.port} (", f"127.0.0.1:{server.port}: Connection refused"] if HOST == "localhost" else []
     fetch(server, path, 1, f"connect to {HOST}:{server.port}", "Nobody listens there.", *refused)
     # Where no file knows localhost, nothing may know whether there is a name.

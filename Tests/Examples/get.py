@@ -84,7 +84,7 @@ def slow():
 
 @test
 def complains():
-    """what goes wrong is told in words"""
+    """what goes wrong is said in words"""
     check("ended after 3 of 6 bytes" in get(Server([LENGTH[:-3]]), 1, "/")[1])
     check("does not answer by HTTP/1.1" in get(Server([b"hello\r\n\r\n"]), 1, "/")[1])
     check("in place of a size" in get(Server([CHUNKS.replace(b"3;", b"z;")]), 1, "/")[1])

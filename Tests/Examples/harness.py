@@ -89,7 +89,7 @@ class Program:
     def __init__(self, name, *arguments, limits=None, folder=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE):
         environment = {key: value for key, value in os.environ.items() if key != "EXAMPLES"}
         if limits:
-            # Without descriptors a sanitizer can't name what it finds, so it could not set aside what is none of ours.
+            # Without descriptors a sanitizer can't name what it finds, so it could not set aside what is not ours.
             environment["LSAN_OPTIONS"] = "detect_leaks=0"
         self.process = subprocess.Popen(
             [os.path.join(BINARIES, name), *map(str, arguments)],

@@ -63,7 +63,7 @@ def supersedes(folder):
 
 @test
 def complains(folder):
-    """a command that can't be started, a folder that is none and a wrong command line are told in words"""
+    """a command that can't be started, a folder that is a file and a wrong command line are said in words"""
     with Program("rebuild", folder, "/no/program") as watcher:
         watcher.errors.expect("/no/program: No such file")
         check(watcher.end() == 0)

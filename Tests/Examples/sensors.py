@@ -90,7 +90,7 @@ def window(folder):
 
 @test
 def bad_lines(folder):
-    """what is no number is told and skipped, and so is a line that is too long"""
+    """what is no number is reported and skipped, and so is a line that is too long"""
     fifo = fifo_in(folder)
     with Sensors("--fifo", fifo, "--every", "1000") as sensors:
         write(fifo, "warm\n\nnan\ninf\n1e400\n 7 \r\n")
@@ -106,7 +106,7 @@ def bad_lines(folder):
 
 @test
 def failing(folder):
-    """a sensor that cannot be read is told once, and measured again when it can"""
+    """a sensor that cannot be read is reported once, and measured again when it can"""
     path = f"{folder}/number"
     with Sensors("--file", f"n={path}", "--every", "0.01") as sensors:
         sensors.errors.expect("n: open ")

@@ -1,7 +1,7 @@
 // alarms.c — dates of clocks that are set back and forth and suspended, on clocks of the test's own.
 #include "clocks.h"
 
-/// What the calls of an alarm were told.
+/// What the callbacks of an alarm received.
 struct calls {
     _Atomic uint64_t count;
     int64_t date_ns, now_ns;

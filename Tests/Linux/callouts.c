@@ -32,7 +32,7 @@ static void make_children(runloop_source *made[2]) {
     }
 }
 
-/// All that were told of are reaped, also if the thread has ended meanwhile.
+/// All that were reported are reaped, also if the thread has ended meanwhile.
 static void check_children(void) {
     EXPECT(action != EXIT || waitpid(-1, NULL, 0) > 0);
     EXPECT(waitpid(-1, NULL, 0) == -1 && errno == ECHILD);

@@ -334,7 +334,7 @@ static void end_own_channel(runloop_channel *channel, runloop_channel_message *m
     received_count++;
     EXPECT_EQ(message->length, 4);
     end_source(channel);
-    // The call is still there, and its other end is told that it is not answered.
+    // The call is still there, and its other end is notified that it is not answered.
     EXPECT_EQ(runloop_call_reply(message->call, "r", 1, NULL, 0), -EPIPE);
 }
 

@@ -106,7 +106,7 @@ TEST("the end of the other side is noticed although all messages that are allowe
     end_channel(channels[1]);
 }
 
-/// What was told, and the messages of `make_waiting` and the socket that they are sent to.
+/// What was received, and the messages of `make_waiting` and the socket that they are sent to.
 static struct {
     int count, error, ends_before;
     size_t sent;

@@ -1,4 +1,4 @@
-// children_starts_failed.c — programs that can't be started: each error is told, with what it is about, and leaves nothing.
+// children_starts_failed.c — programs that can't be started: each error is reported with its cause, and leaves nothing.
 #include <limits.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

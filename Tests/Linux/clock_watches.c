@@ -4,7 +4,7 @@
 /// Between two readings of the test's clocks, also on a busy machine; a hundredth of what the tests step.
 #define CLOSE_NS (10 * MS)
 
-/// What was told, added up.
+/// The reported steps, added up.
 struct told {
     _Atomic uint64_t count;
     int64_t step_ns, suspended_ns;

@@ -351,7 +351,7 @@ TEST("its end leaves no descriptor, before it has begun and while it is under wa
     end_black_hole(hole);
 }
 
-/// The client's `cancel` is called when it is known who was connected, before that is told.
+/// The client's `cancel` is called when it is known who was connected, before that is reported.
 static void end_thread_at_cancel(runloop_connect *connect, runloop *loop, const char *mode, void *info) {
     (void)connect, (void)loop, (void)mode, (void)info;
     if (runloop_current_mode(runloop_current()))

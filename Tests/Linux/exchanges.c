@@ -8,7 +8,7 @@ struct exchange {
     int ends[2]; ///< ours, and the peer's
     size_t received, lines;
     int ended, drains, error; ///< ended: 1 until it has
-    struct exchange *other;   ///< has its deadline put off when this one is told of
+    struct exchange *other;   ///< has its deadline put off when this one is notified
 };
 
 static void put_off(const struct exchange *exchange) {

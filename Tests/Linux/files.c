@@ -1,4 +1,4 @@
-// files.c — watches of files, directories and trees: what is told of what, settle times, limits, ends.
+// files.c — watches of files, directories and trees: what is reported, settle times, limits, ends.
 #include <sched.h>
 #include <sys/mount.h>
 

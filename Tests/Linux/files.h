@@ -1,4 +1,4 @@
-// files.h — what the tests of watches share: a folder of the test's own, and a list of what was told, applied to what was known.
+// files.h — what the tests of watches share: a folder of the test's own, and a list of what was reported, applied to what was known.
 #ifndef RUNLOOP_TEST_FILES_H
 #define RUNLOOP_TEST_FILES_H
 
@@ -97,7 +97,7 @@ static inline int count_kernel_watches(void) {
     return count_in_instances(true);
 }
 
-/// Runs in the mode until something is told.
+/// Runs in the mode until something is reported.
 #define EXPECT_TOLD_IN(mode, expected)                                                                                 \
     do {                                                                                                               \
         RUN_UNTIL(mode, trace_contains("|"));                                                                          \

@@ -179,7 +179,7 @@ TEST("a settle time is one of the loop's clock") {
     shown_ns = 19 * MS;
     LOOK_UNTIL(trace_contains("|"));
     EXPECT_TRACE("*f |");
-    // One that passes while another mode runs is told as soon as its own does.
+    // One that passes while another mode runs is reported as soon as its own does.
     keep_mode(OTHER_MODE);
     write_file("f", "more");
     look_a_while(MODE);
@@ -327,7 +327,7 @@ TEST("a thread may end with watches of its own and of others, which go on") {
 static runloop_watch *inherited[2];
 
 static void use_child(void) {
-    // What the parent has noticed and not told, neither is told here.
+    // What the parent has noticed and not reported is not reported here either.
     add_to(inherited[0], MODE);
     poll_mode(MODE);
     EXPECT_TRACE("");

@@ -80,7 +80,7 @@ TEST("a path is as long as the kernel takes, and not longer") {
     runloop_source_release(watch);
 }
 
-TEST("changes that go on are told after ten times the settle time") {
+TEST("changes that go on are reported after ten times the settle time") {
     enum { MOST = 10 };
     enter_folder();
     write_file("file", "text");

@@ -1,4 +1,4 @@
-// files_no_memory.c — each allocation of a watch fails once: nothing leaks, and what was told, or read again where that is told, is right.
+// files_no_memory.c — each allocation of a watch fails once: nothing leaks, and what was reported, or read again where that is said, is right.
 #include "failing_memory.h"
 #include "files.h"
 
@@ -221,7 +221,7 @@ TEST("a watch that can't be made for want of memory leaves the kernel none, besi
     end_watch(watch);
 }
 
-TEST("a name for which there is no memory is told all the same, or that something was left out") {
+TEST("a name for which there is no memory is reported all the same, or it is said that something was left out") {
     char name[32], told_name[33];
     bool is_over = false;
     enter_folder();

@@ -1,4 +1,4 @@
-// files_random.c — random changes by another thread, while a loop is told of them: what was told, applied in order, is what is on the disk.
+// files_random.c — random changes by another thread, while a loop watches: what was reported, applied in order, is what is on the disk.
 // Beside the watch of the tree, with which they share an inotify instance, are some of paths in it.
 //
 // RUNLOOP_TEST_CHANGES: how many changes (2,000). RUNLOOP_TEST_SEED: repeats those of a failure, though not how the threads met.

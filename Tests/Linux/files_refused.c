@@ -57,7 +57,7 @@ static void refuse(int error, int times) {
     refusals = times;
 }
 
-TEST("an entry that can't be looked at when its tree is read is told, with the reason, and the others are watched") {
+TEST("an entry that can't be looked at when its tree is read is reported with the reason, and the others are watched") {
     make_tree();
     write_file("tree/other", "text");
     refuse(EIO, 1000);
@@ -80,7 +80,7 @@ TEST("an entry that can't be looked at for a moment is watched as the others are
     end_watch(watch);
 }
 
-TEST("an entry that can't be looked at when its directory comes back is told, and taken in when it can be") {
+TEST("an entry that can't be looked at when its directory comes back is reported, and taken in when it can be") {
     make_tree();
     runloop_watch *watch = add_tree();
     EXPECT_TOLD("");
@@ -97,7 +97,7 @@ TEST("an entry that can't be looked at when its directory comes back is told, an
     end_watch(watch);
 }
 
-TEST("an entry for which memory is short is told, and looked at again with the next change") {
+TEST("an entry for which memory is short is reported, and looked at again with the next change") {
     make_tree();
     runloop_watch *watch = add_tree();
     EXPECT_TOLD("");

@@ -6,7 +6,7 @@ static void count_calls(runloop_watch *watch, const runloop_change *changes, siz
     ++*(int *)info;
 }
 
-/// How many of the watches from `from` to `to` have been told what happens to `name`.
+/// How many of the watches from `from` to `to` were notified of what happens to `name`.
 static int count_told(const int *calls, int from, int to, int name) {
     int count = 0;
     for (int i = from; i < to; i++)

@@ -1,4 +1,4 @@
-// forks.c — a call-out forks: the child goes on with nothing of its parent's, and changes none of it. What is told once: callouts.c.
+// forks.c — a call-out forks: the child goes on with nothing of its parent's, and changes none of it. What is reported once: callouts.c.
 #include "callouts.h"
 #include "channels.h"
 

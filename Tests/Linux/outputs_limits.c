@@ -105,7 +105,7 @@ static void fill_file(void) {
     end_source(output);
 }
 
-TEST("what a file has taken before its limit is told, and the error with the next call") {
+TEST("what a file has taken before its limit is reported, and the error with the next call") {
     EXPECT_EQ(status_of_child(fill_file), 0);
 }
 

@@ -1,7 +1,7 @@
 // resets.c — a peer that resets its connection, at each step of its life: in the queue, while it is made, read, written, paused and half closed.
 #include "connects.h"
 
-/// What our end of a connection was told.
+/// What our end of a connection received.
 struct told {
     int accepted, ended,
         drained; ///< the connection; the error at the end of the input, 1 before; that of the output, 1 before

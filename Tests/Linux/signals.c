@@ -157,7 +157,7 @@ TEST("what is ignored is left ignored, unless it is forced") {
     end_source(left);
 }
 
-/// What standard error is told while an object for each of two signals, or for one, is made and ended.
+/// What is written to standard error while an object for each of two signals, or for one, is made and ended.
 static const char *text_of_creation(const int32_t *numbers, size_t count, bool is_shutdown, bool force) {
     static char text[4096];
     int ends[2], saved = dup(STDERR_FILENO);

@@ -1,4 +1,4 @@
-// signals_handler.c — what the handler of a signal is told and leaves as it was, and a source that is called for something else than an arrival.
+// signals_handler.c — what the handler of a signal receives and leaves as it was, and a source that is called for something else than an arrival.
 #include <time.h>
 
 #include "linux_items.h"

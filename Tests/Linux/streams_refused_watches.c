@@ -1,4 +1,4 @@
-// streams_refused_watches.c — epoll_ctl fails where a stream is watched again: that is told, or tried again.
+// streams_refused_watches.c — epoll_ctl fails where a stream is watched again: that is reported, or tried again.
 // Link with -Wl,--wrap=epoll_ctl.
 #include <sys/epoll.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What each tool says of a program with one of the five illnesses of the article Troubleshooting: a table, whose words are compared with what
-they have to be. The programs are ill.c's. Then what a Swift program with each of seven further ones, Tests/Kit/ExecutorPrograms/Ill, is told
+they have to be. The programs are ill.c's. Then what a Swift program with each of seven further ones, Tests/Kit/ExecutorPrograms/Ill, gets
 on standard error, and the place of the author's that this names. It takes half a minute and a build. Prints "N passed, N failed" last.
 
     Tests/Tools/illnesses.py           prints the table
@@ -52,7 +52,7 @@ SAYS = {
     ),
 }
 
-# What the programs in Swift are told, and what of their authors' is named.
+# What the programs in Swift get, and what of their authors' is named.
 LINE = r"Program\.swift:\d+"
 TOLD = {
     "blocked main actor": ("has not come back for", rf"showAnswer|{LINE}"),
@@ -128,7 +128,7 @@ def examine(illness):
 
 
 def tell(illness, sentence, names):
-    """The sentence that the program is told, and the names in the first line that has one."""
+    """The sentence that the program gets, and the names in the first line that has one."""
     told, named = "", []
     with subprocess.Popen([ROOT / ".build/debug/ill-program", illness], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as program:
         for line in program.stderr:
@@ -166,7 +166,7 @@ def main(arguments):
                 print(f"FAIL {illness}: “{text}” does not say “{pattern}”")
                 failed += 1
     more, worse = table_of_told()
-    rows += ["", "What programs in Swift with further illnesses are told, each with a watchdog, and what of theirs it names:", "", *more]
+    rows += ["", "What programs in Swift with further illnesses get from a watchdog, and what of theirs it names:", "", *more]
     failed += worse
     print("\n".join(rows))
     if "--record" in arguments and failed == 0:

@@ -4,7 +4,7 @@
 // resumed while it waits, but not when it is resumed between its closure, in which another thread got hold of the continuation, and the
 // wait, which then is none (swift_continuation_await, Swift 6.3). What the task is given then looks like a race, once in some thousand times.
 //
-// So each continuation gets another place to go on, from which the task goes to its own after the sanitizer has been told.
+// So each continuation gets another place to go on, from which the task goes to its own after the sanitizer was notified.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

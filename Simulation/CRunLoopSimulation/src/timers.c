@@ -1,5 +1,5 @@
 // timers.c — the timer descriptors of a thread with a world's time: they are counters (eventfd), to which the thread that lets the time pass adds what
-// has become due. They are read, watched and closed as ever. A clock that steps is none of this world's.
+// has become due. They are read, watched and closed as ever. No clock of a simulation steps.
 
 #ifdef __linux__
 #define _GNU_SOURCE

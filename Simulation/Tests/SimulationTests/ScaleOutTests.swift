@@ -5,7 +5,7 @@ import Testing
 
 /// A loop of the server of Examples/ScaleOut, or of the same with a bug.
 protocol ScaleOutWorker: Actor {
-    /// Of all loops, each with an address of its own, since the kernel's choice between sockets of one port is none of a seed's.
+    /// Of all loops, each with an address of its own, since the kernel's choice between sockets of one port does not follow a seed.
     static func begin(on loops: [RunLoop], at addresses: [RunLoop.Listener.Address]) async throws -> [Self]
     func beginEnd(within limit: Duration) throws
     func finishEnd() async

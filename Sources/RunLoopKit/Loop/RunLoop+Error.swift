@@ -36,7 +36,7 @@ extension RunLoop {
 
         /// The error of an `errno` value, positive. If several constants have the number, it is the one whose meaning is that of an
         /// addition to a loop: `permissionDenied`, `inAnotherLoop`, `inheritedAcrossFork`, `tooManyWatches`; or `lineTooLong`, or
-        /// `invalid`. With EAGAIN it is none of the constants.
+        /// `invalid`. With EAGAIN it equals none of the constants.
         public init(errorNumber: Int32) {
             self.init(errorNumber, .ofNumber)
         }

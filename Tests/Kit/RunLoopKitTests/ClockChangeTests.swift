@@ -2,7 +2,7 @@ import RunLoopKit
 import RunLoopKitLinux
 import Testing
 
-/// What is told of clocks that jump is in clock_watches.c: no test sets the clock of its machine.
+/// What is reported for clocks that jump is in clock_watches.c: no test sets the clock of its machine.
 @Suite struct ClockChangeTests {
     @Test("A change has what has happened, and nothing else")
     func change() {

@@ -1,7 +1,7 @@
 // kernel.c — the kernel as far as the core asks it: eventfds, timerfds and epoll sets with levels, edges and sets within sets; futexes; and
 // a clock that stands still until every thread sleeps.
 //
-// What a thread did before it wrote to a descriptor is known to a thread that is told of it. A futex passes nothing on.
+// What a thread did before it wrote to a descriptor is known to a thread that is notified. A futex passes nothing on.
 
 #include <errno.h>
 #include <string.h>
@@ -179,7 +179,7 @@ int kernel_control(int descriptor, int operation, int target, const struct epoll
     return 0;
 }
 
-/// The thread is told of it.
+/// The thread is notified.
 static void learn_of(int descriptor) {
     struct file *file = file_of(descriptor);
     known_join(&thread_current()->happened, &file->happened);

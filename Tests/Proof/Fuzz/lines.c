@@ -35,7 +35,7 @@ static void ended(runloop_input *input, int error, const char *rest, size_t coun
     telling->has_ended = true;
 }
 
-/// What the lines of the whole are. Of one that is too long the beginning is told, and not its end.
+/// What the lines of the whole are. Of one that is too long the beginning is delivered, and not its end.
 static void split(struct telling *expected, const uint8_t *bytes, size_t size) {
     while (size > 0) {
         const uint8_t *feed = memchr(bytes, '\n', size);

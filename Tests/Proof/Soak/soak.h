@@ -24,7 +24,7 @@
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-/// The soak's own needs: a failure here is none of the loop's.
+/// The soak's own needs: a failure here is not the loop's.
 #define MUST(condition) ((condition) ? (void)0 : must_not_fail(#condition, __FILE__, __LINE__))
 _Noreturn void must_not_fail(const char *condition, const char *file, int line);
 

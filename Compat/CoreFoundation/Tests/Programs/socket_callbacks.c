@@ -103,7 +103,7 @@ static void writing(void) {
     memset(told, 0, sizeof told);
     run("connected, readable, writable");
     CFSocketEnableCallBacks(s, kCFSocketWriteCallBack | kCFSocketConnectCallBack);
-    run("connected is told once");
+    run("connected is reported once");
     printf("  read %d, connect %d, write %d\n", told[kCFSocketReadCallBack], told[kCFSocketConnectCallBack],
            told[kCFSocketWriteCallBack]);
     end(s);

@@ -153,7 +153,7 @@ static void run_until_both_stopped(void) {
         result = run_for_ever();
     part();
 }
-SCENE(two_latched_stops, "who is stopped sees what was written before each stop that is forgotten by that",
+SCENE(two_latched_stops, "a stopped run sees what was written before each stop that it consumes",
       .threads = {run_until_both_stopped, stop_first, stop_second});
 
 /// A kick for nothing comes first: the mode that it is for has an item again when the loop looks.

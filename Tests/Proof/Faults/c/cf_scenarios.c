@@ -66,7 +66,7 @@ static _Atomic bool has_ended;
 
 static void receive(CFSocketRef socket, CFSocketCallBackType type, CFDataRef address, const void *data, void *info) {
     (void)socket, (void)type, (void)address, (void)info;
-    // An error is told as the end is: by no data.
+    // An error is reported as the end is: by no data.
     has_ended = data && CFDataGetLength(data) == 0;
     calls++;
 }

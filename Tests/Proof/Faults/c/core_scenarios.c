@@ -177,7 +177,7 @@ static enum outcome descriptor(void) {
     return outcome_of(calls == 2, 0);
 }
 
-/// Nobody tells of it again: a run that had no memory for the call leaves it to the next one.
+/// It is not reported again: a run that had no memory for the call leaves it to the next one.
 static enum outcome a_woken_source(void) {
     SOURCE source = NULL;
     DESCRIPTOR idle = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -106,7 +106,7 @@ static enum outcome a_publication(void) {
     ssize_t count = is_connected ? readv(client, &whole, 1) : -1;
     runloop_unpublish();
     unlink(address.sun_path);
-    // A client that gets no answer is told by the end of the connection, and asks again.
+    // A client that gets no answer sees the end of the connection, and asks again.
     if (count < 0)
         return told_of("client", -EAGAIN);
     return count == 0 ? told_of("client", -ECONNRESET) : outcome_of(count > 0, 0);

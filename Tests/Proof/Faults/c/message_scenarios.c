@@ -55,7 +55,7 @@ static int make_channels(int ends[2], runloop_channel **channels, const char **f
     return error;
 }
 
-/// The end that reads is told of what it can't read, and so is the other one.
+/// Both ends are notified of what the reading one can't read.
 static enum outcome with_channels(int (*send)(runloop_channel *channel, const char **function), int expected) {
     int ends[2];
     MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);

@@ -138,7 +138,7 @@ async def a_server_with_one_connection():
             writer.write(line.upper())
             await writer.drain()
         except OSError:
-            pass  # The client is told that the connection has ended.
+            pass  # The client is notified that the connection has ended.
         finally:
             writer.close()
 

@@ -32,7 +32,7 @@ async def a_child():
         await within(child.stdin.close())
         expect(await within(child.stdout.read()) == b"hello\n")
         end = await within(child.wait())
-        if end.status is None:  # So a failure to ask for it is told.
+        if end.status is None:  # So a failure to ask for it is reported.
             raise ChildProcessError(10, "the end is not known")
         expect(end.status == 0)
 

@@ -33,7 +33,7 @@ class Selector(selectors.BaseSelector):
         try:
             self.epoll.unregister(key.fd)
         except OSError:
-            pass  # It was closed before, and left the set by that.
+            pass  # It was closed before, which removed it from the set.
         return key
 
     def modify(self, fileobj, events, data=None):

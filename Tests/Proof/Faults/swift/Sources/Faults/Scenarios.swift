@@ -22,7 +22,7 @@ func told(_ error: any Error) -> outcome {
     switch error {
     case let error as RunLoop.Error: FaultDriver.told(-error.errorNumber)
     case RunLoop.ChannelError.failed(let error): FaultDriver.told(-error.errorNumber)
-    // The other side is told why in its own way, and the request that it has ended.
+    // The other side learns why in its own way, and the request that it has ended.
     case is RunLoop.ChannelError, is RunLoop.PortError: FaultDriver.told(-ECONNRESET)
     default: LOST
     }
