@@ -1,7 +1,7 @@
 #if os(Linux)
 public import RunLoopKit
 
-// What version 0.1.0 had, so that the compiler says what to use instead.
+// Earlier names, so that the compiler says what to use instead.
 
 extension RunLoop.Simulation {
     @available(*, unavailable, message: "Write simulation.loop.clock.")

@@ -1,5 +1,5 @@
 #if os(Linux)
-// What version 0.1.0 had, so that the compiler says what to use instead.
+// Earlier names, so that the compiler says what to use instead.
 
 extension RunLoop {
     @available(
