@@ -528,7 +528,8 @@ docs: ## The documentation of every product in build/docs; checks that each publ
 DOCS_PORT ?= 8000
 DOCS_ADDRESS := http://127.0.0.1:$(DOCS_PORT)/
 
-test-docs: ## Looks at pages of the documentation, and at the page of trace-demo, in a browser (needs chromium-headless-shell)
+test-docs: ## Looks at pages and drawings of the documentation, and at the page of trace-demo, in a browser (needs chromium-headless-shell)
+	@Tests/bin/pictures
 	@[ -e build/docs/index.html ] || Tools/scripts/docs
 	@$(MAKE) -s trace-demo
 	@cp build/trace-demo.html build/docs

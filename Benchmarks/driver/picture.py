@@ -68,12 +68,12 @@ def draw(group, results, peers, about):
     lines = math.ceil(len(group.cells) / PER_LINE)
     height = TOP + lines * (len(shown) * ROW + 34)
     width = LABELS + min(PER_LINE, len(group.cells)) * (PANEL + VALUES) + 8
-    width = max(width, 560, 9 * len(group.title))
     better = "right" if group.more_is_better else "left"
+    notes = [f"{group.unit}, median; logarithmic, {better} is better; {about}", machine.versions({peer: peers[peer] for peer in shown})]
+    width = max(width, 9 * len(group.title), math.ceil(6.2 * max(map(len, notes))))
     parts = [
         f'<text class="title" x="8" y="22">{escape(group.title)}</text>',
-        f'<text class="small" x="8" y="40">{escape(group.unit)}, median; logarithmic, {better} is better; {escape(about)}</text>',
-        f'<text class="small" x="8" y="55">{escape(machine.versions({peer: peers[peer] for peer in shown}))}</text>',
+        *(f'<text class="small" x="8" y="{40 + 15 * line}">{escape(note)}</text>' for line, note in enumerate(notes)),
     ]
     for index, cell in enumerate(group.cells):
         line, column = divmod(index, PER_LINE)
