@@ -22,6 +22,13 @@ static void *add_and_run(void *unused) {
     return unused;
 }
 
+/// As a device that is closed right after it was opened, whose thread does not begin its run any more.
+static void *add_and_stop(void *unused) {
+    add_timer(MODE, runloop_now_ns() + 3600 * SECOND, 0, trace_fire, "fire");
+    EXPECT_EQ(runloop_stop_latched(runloop_current()), 0);
+    return unused;
+}
+
 /// What is written to standard error while a thread does this and ends. Valid until the next call.
 static const char *text_of_thread(void *(*body)(void *)) {
     int ends[2], saved = dup(STDERR_FILENO);
@@ -62,6 +69,11 @@ TEST("R150 a run, observers alone, and items that were removed cause none") {
     EXPECT_EQ(notes_of_thread(add_and_run), 0);
     EXPECT_EQ(notes_of_thread(add_observer_only), 0);
     EXPECT_EQ(notes_of_thread(add_and_remove), 0);
+}
+
+TEST("R150 a loop whose first run was stopped before it began causes none") {
+    EXPECT_EQ(notes_of_thread(add_and_stop), 0);
+    EXPECT_EQ(notes_of_thread(add_only), 1);
 }
 
 TEST("R150 diagnostics that are disabled write nothing") {

@@ -65,9 +65,9 @@ static void detach_items(runloop *loop, struct mode *mode) {
     loop_unlock(loop);
 }
 
-/// Is what the loop has been given lost, because nobody ran it?
+/// Is what the loop has been given lost, because nobody ran it? Not if its first run was stopped in advance.
 static bool was_forgotten(runloop *loop) {
-    if (runloop__has_run(loop) || !runloop__diagnostic_is_due(RUNLOOP__NEVER_RUN))
+    if (runloop__has_run(loop) || atomic_load(&loop->latched_stop) || !runloop__diagnostic_is_due(RUNLOOP__NEVER_RUN))
         return false;
     for (struct mode *mode = atomic_load(&loop->modes); mode; mode = atomic_load(&mode->next)) {
         if (mode_has_items(mode))
