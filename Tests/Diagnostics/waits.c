@@ -165,6 +165,53 @@ TEST("a thread that runs has a stack by the signal, and none without it") {
 #endif
 }
 
+#if defined(__GLIBC__) && (defined(__x86_64__) || defined(__aarch64__))
+/// Calls a function, and has no note for exceptions, as some that the Swift compiler makes. It saves a frame pointer.
+void call_without_note(void (*function)(void *), void *info);
+#if defined(__x86_64__)
+__asm__(".text\n"
+        ".type call_without_note, @function\n"
+        "call_without_note:\n"
+        "    pushq %rbp\n"
+        "    movq %rsp, %rbp\n"
+        "    movq %rdi, %rax\n"
+        "    movq %rsi, %rdi\n"
+        "    callq *%rax\n"
+        "    popq %rbp\n"
+        "    retq\n"
+        ".size call_without_note, . - call_without_note\n");
+#else
+__asm__(".text\n"
+        ".type call_without_note, %function\n"
+        "call_without_note:\n"
+        "    stp x29, x30, [sp, #-16]!\n"
+        "    mov x29, sp\n"
+        "    mov x2, x0\n"
+        "    mov x0, x1\n"
+        "    blr x2\n"
+        "    ldp x29, x30, [sp], #16\n"
+        "    ret\n"
+        ".size call_without_note, . - call_without_note\n");
+#endif
+
+__attribute__((noinline)) static void compute_without_note(void *info) {
+    call_without_note(compute, info);
+    hang_count += 0;
+}
+
+TEST("the stack of a thread that runs does not end at a function without a note for exceptions") {
+    if (UNDER_SANITIZER)
+        LEAVE_OUT("A sanitizer's own functions are between the call and its caller.");
+    need_shown_waits();
+    keep_mode(MODE);
+    watch((runloop_watchdog_config){.signal = 0});
+    runloop_post(runloop_current(), MODE, compute_without_note, NULL, NULL);
+    poll_mode(MODE);
+    EXPECT(stack_has("    compute at "));
+    EXPECT(stack_has("    compute_without_note at "));
+}
+#endif
+
 static void take_urgent(int number) {
     (void)number;
 }

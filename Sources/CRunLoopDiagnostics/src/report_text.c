@@ -162,8 +162,7 @@ static void write_queue(FILE *text, enum queue_state state) {
     };
     if (state == QUEUE_IS_BEHIND)
         fputs("  the main dispatch queue performs several pieces of work: what is behind the one that the loop runs "
-              "inside waits until it has "
-              "returned\n",
+              "inside waits until it has returned\n",
               text);
     else if (state >= QUEUE_HAS_WORK)
         fprintf(text, "  the main dispatch queue has work%s\n", reasons[state]);

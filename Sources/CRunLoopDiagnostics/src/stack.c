@@ -1,5 +1,6 @@
 // stack.c — the functions that a thread is in, as text: of one that waits as the kernel shows it, of one that runs by a signal, in whose handler
-// it writes down the addresses itself. A signal would end a wait early: nanosleep, poll and many other calls are not restarted.
+// it writes down the addresses and copies the stack itself. A signal would end a wait early: nanosleep, poll and many other calls are not
+// restarted.
 
 #ifdef __linux__
 #include "stack.h"
@@ -10,13 +11,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "code.h"
 #include "runloop.h"
 #include "runloop_lock.h"
+#include "unwind.h"
 #include "waiting_thread.h"
 
 //===-- a thread that runs -------------------------------------------------------------------------------------------===//
@@ -31,13 +35,38 @@ static struct process_lock asking;
 static _Atomic int asked; ///< the thread that is asked, or one of the constants
 static void *frames[MOST_FRAMES];
 static int frame_count;
+static struct stack_copy copy;
 
-static void answer(int signal) {
-    (void)signal;
+/// Not further than the stack goes. The thread runs on when the handler has returned.
+static void copy_stack_from(uintptr_t begin) {
+    enum { PAGE = 4096, PAGES = sizeof copy.bytes / PAGE };
+    static struct iovec there[PAGES];
+    struct iovec here = {.iov_base = copy.bytes, .iov_len = sizeof copy.bytes};
+    for (size_t i = 0; i < PAGES; i++)
+        there[i] = (struct iovec){.iov_base = (void *)(begin + i * PAGE), .iov_len = PAGE};
+    ssize_t size = process_vm_readv(getpid(), &here, 1, there, PAGES, 0);
+    copy.begin = begin;
+    copy.size = size > 0 ? (size_t)size : 0;
+}
+
+/// What the kernel says of the interrupted thread. Its stack is not the handler's if the program has set another one for signals.
+static uintptr_t stack_pointer_of(const ucontext_t *context) {
+#if defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.sp;
+#else
+    return (uintptr_t)context;
+#endif
+}
+
+static void answer(int signal, siginfo_t *information, void *context) {
+    (void)signal, (void)information;
     int error = errno, self = (int)syscall(SYS_gettid);
     // A signal that comes when the attendant has given up, or that somebody else has sent, is nothing.
     if (atomic_compare_exchange_strong(&asked, &self, WRITING)) {
         frame_count = backtrace(frames, MOST_FRAMES);
+        copy_stack_from(stack_pointer_of(context));
         atomic_store(&asked, WRITTEN);
     }
     errno = error;
@@ -48,7 +77,7 @@ static int number_of(int signal) {
 }
 
 int stack_prepare(int signal) {
-    struct sigaction before, action = {.sa_handler = answer, .sa_flags = SA_RESTART | SA_ONSTACK};
+    struct sigaction before, action = {.sa_sigaction = answer, .sa_flags = SA_RESTART | SA_ONSTACK | SA_SIGINFO};
     if (signal < 0)
         return signal == -1 ? 0 : -EINVAL;
     // The first call loads a library and allocates, which a handler must not.
@@ -57,9 +86,9 @@ int stack_prepare(int signal) {
     int error = 0;
     if (sigaction(number_of(signal), NULL, &before))
         error = -errno;
-    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN && before.sa_handler != answer)
+    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN && before.sa_sigaction != answer)
         error = -EBUSY;
-    else if (before.sa_handler != answer && sigaction(number_of(signal), &action, NULL))
+    else if (before.sa_sigaction != answer && sigaction(number_of(signal), &action, NULL))
         error = -errno;
     return error;
 }
@@ -78,6 +107,23 @@ static bool ask(pid_t thread, int signal) {
     return true;
 }
 
+/// The C library's walk ends at a function without a note for exceptions, and some that the Swift compiler makes have none. From there on it is
+/// ours, which finds such a function's frame by the frame pointer that it has saved.
+static void walk_on(struct codes *codes) {
+    enum { MOST = sizeof codes->codes / sizeof *codes->codes };
+    uintptr_t last = codes->count > 0 ? codes->codes[codes->count - 1] : 0, word;
+    bool is_caller = codes->count > 1;
+    struct frame frame = {.copy = &copy, .code = last, .stack = is_caller ? 0 : copy.begin, .is_caller = is_caller};
+    // The outermost place that has it is the return address, if the others are leftovers.
+    for (size_t i = 0; is_caller && i + sizeof word <= copy.size; i += sizeof word) {
+        memcpy(&word, copy.bytes + i, sizeof word);
+        if (word == last)
+            frame.stack = copy.begin + i + sizeof word;
+    }
+    while (last && frame.stack && codes->count < MOST && unwind(&frame))
+        codes->codes[codes->count++] = frame.code;
+}
+
 static void copy_codes_by_signal(pid_t thread, int signal, struct codes *codes) {
     // The innermost two are the handler, and the return from it.
     enum { INNER = 2 };
@@ -85,6 +131,7 @@ static void copy_codes_by_signal(pid_t thread, int signal, struct codes *codes) 
     if (ask(thread, signal)) {
         for (int i = INNER; i < frame_count; i++)
             codes->codes[codes->count++] = (uintptr_t)frames[i];
+        walk_on(codes);
         atomic_store(&asked, NOBODY);
     }
     process_unlock(&asking);

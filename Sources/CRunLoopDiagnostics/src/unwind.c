@@ -13,14 +13,20 @@
 
 //===-- memory and code ----------------------------------------------------------------------------------------------===//
 
-static size_t read_memory(uintptr_t address, void *out, size_t size) {
+static size_t read_memory(const struct stack_copy *copy, uintptr_t address, void *out, size_t size) {
+    if (copy && address - copy->begin < copy->size) {
+        size_t left = copy->size - (address - copy->begin);
+        size = size < left ? size : left;
+        memcpy(out, copy->bytes + (address - copy->begin), size);
+        return size;
+    }
     struct iovec here = {.iov_base = out, .iov_len = size}, there = {.iov_base = (void *)address, .iov_len = size};
     ssize_t got = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
     return got > 0 ? (size_t)got : 0;
 }
 
-static bool read_word(uintptr_t address, uintptr_t *out) {
-    return read_memory(address, out, sizeof *out) == sizeof *out;
+static bool read_word(const struct frame *frame, uintptr_t address, uintptr_t *out) {
+    return read_memory(frame->copy, address, out, sizeof *out) == sizeof *out;
 }
 
 /// A question about code, asked while its image can't be unloaded.
@@ -113,12 +119,12 @@ static bool find_call_frame(const struct frame *frame, struct call_frame *out) {
 enum { SEARCHED_BYTES = 16384, LARGEST_FRAME = 1 << 20, ALIGNMENT = 16 };
 
 /// Are the two words a frame pointer and a return address of a caller, which has those of its own caller in turn?
-static bool is_record(uintptr_t address, const uintptr_t words[2], uintptr_t *callee) {
+static bool is_record(const struct frame *frame, uintptr_t address, const uintptr_t words[2], uintptr_t *callee) {
     uintptr_t base = words[0], outer[2], unused;
     if (base <= address + sizeof *words || base - address > LARGEST_FRAME || base % ALIGNMENT ||
         !is_return_address(words[1], callee))
         return false;
-    if (read_memory(base, outer, sizeof outer) != sizeof outer)
+    if (read_memory(frame->copy, base, outer, sizeof outer) != sizeof outer)
         return false;
     return outer[0] == 0 || is_return_address(outer[1], &unused);
 }
@@ -129,10 +135,10 @@ static bool search_record(const struct frame *frame, uintptr_t function, uintptr
     uintptr_t words[WORDS + 1], address = (frame->stack + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
     uintptr_t end = address + SEARCHED_BYTES, possible = 0, callee;
     while (address < end) {
-        size_t count = read_memory(address, words, sizeof words) / sizeof *words;
+        size_t count = read_memory(frame->copy, address, words, sizeof words) / sizeof *words;
         for (size_t i = 0; i + 1 < count && i < WORDS; i += ALIGNMENT / sizeof *words) {
             uintptr_t place = address + i * sizeof *words;
-            if (!is_record(place, words + i, &callee))
+            if (!is_record(frame, place, words + i, &callee))
                 continue;
             if (callee && callee == function) {
                 *out = place;
@@ -152,10 +158,15 @@ static bool search_record(const struct frame *frame, uintptr_t function, uintptr
 /// The caller by the frame pointer that the function has saved.
 static bool unwind_by_search(struct frame *frame, uintptr_t function) {
     uintptr_t record, words[2];
-    if (!search_record(frame, function, &record) || read_memory(record, words, sizeof words) != sizeof words)
+    if (!search_record(frame, function, &record) ||
+        read_memory(frame->copy, record, words, sizeof words) != sizeof words)
         return false;
-    *frame = (struct frame){
-        .code = words[1], .stack = record + sizeof words, .base = words[0], .has_base = true, .is_caller = true};
+    *frame = (struct frame){.copy = frame->copy,
+                            .code = words[1],
+                            .stack = record + sizeof words,
+                            .base = words[0],
+                            .has_base = true,
+                            .is_caller = true};
     return true;
 }
 
@@ -171,15 +182,15 @@ static bool find_frame(const struct frame *frame, const struct place *place, uin
     if ((place->saved != SAVED_IN_ITSELF && place->saved != SAVED_AT_REGISTER) || !value_of(frame, place->from, &value))
         return false;
     *out = value + (uintptr_t)place->offset;
-    return place->saved == SAVED_IN_ITSELF || read_word(*out, out);
+    return place->saved == SAVED_IN_ITSELF || read_word(frame, *out, out);
 }
 
 static bool load(const struct frame *frame, uintptr_t address, const struct place *place, uintptr_t *out) {
     uintptr_t value;
     if (place->saved == SAVED_AT_FRAME)
-        return read_word(address + (uintptr_t)place->offset, out);
+        return read_word(frame, address + (uintptr_t)place->offset, out);
     return place->saved == SAVED_AT_REGISTER && value_of(frame, place->from, &value) &&
-           read_word(value + (uintptr_t)place->offset, out);
+           read_word(frame, value + (uintptr_t)place->offset, out);
 }
 
 /// Of an address that is signed in its highest bits, what the processor goes to.
@@ -200,7 +211,7 @@ bool unwind(struct frame *frame) {
         return false;
     if (!find_frame(frame, &noted.frame, &address) || noted.code.saved == SAVED_IN_ITSELF)
         return unwind_by_search(frame, noted.function);
-    struct frame caller = {.stack = address, .is_caller = !noted.is_interrupted};
+    struct frame caller = {.copy = frame->copy, .stack = address, .is_caller = !noted.is_interrupted};
     if (address <= frame->stack && !noted.is_interrupted)
         return false;
     if (!load(frame, address, &noted.code, &caller.code))

@@ -3,19 +3,29 @@
 #define RUNLOOP_UNWIND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/// A part of a thread's stack as it was at one moment.
+struct stack_copy {
+    uintptr_t begin; ///< where it was
+    size_t size;
+    _Alignas(uintptr_t) char bytes[256 * 1024];
+};
 
 /// A function that a thread has entered and not left.
 struct frame {
-    uintptr_t code;  ///< the instruction that comes next: for a caller, the one after its call
-    uintptr_t stack; ///< the stack pointer there
-    uintptr_t base;  ///< the frame pointer there, if `has_base`
+    const struct stack_copy *copy; ///< read in place of that part of the stack, or NULL
+    uintptr_t code;                ///< the instruction that comes next: for a caller, the one after its call
+    uintptr_t stack;               ///< the stack pointer there
+    uintptr_t base;                ///< the frame pointer there, if `has_base`
     bool has_base;
     bool is_caller; ///< `code` follows a call, which may be the last instruction of the function
 };
 
-/// Moves the frame to its caller. The thread is not stopped: its memory is read by a system call, which fails where there is none by now, and
-/// what is found is valid if the thread has not run since. False at the outermost function, and where nothing is noted.
+/// Moves the frame to its caller. The thread is not stopped: what the copy does not have is read by a system call, which fails where there is no
+/// memory by now, and what is found in that way is valid if the thread has not run since. False at the outermost function, and where nothing is
+/// noted.
 bool unwind(struct frame *frame);
 
 /// Is there code of the program or of a library at that address?

@@ -42,17 +42,16 @@ struct watch {
     struct spin spin;             ///< since the last sleep, its calls from half of the limit on
 
     // The attendant.
-    int64_t looked_ns; ///< when it last looked, or 0
-    int64_t sources_looked_ns,
-        sources_pause_ns; ///< when it last looked for lost descriptors, and how long it has left the loop alone since
+    int64_t looked_ns;         ///< when it last looked, or 0
+    int64_t sources_looked_ns; ///< when it last looked for lost descriptors
+    int64_t sources_pause_ns;  ///< and how long until the next look
     int64_t seen_beat, stuck_ns, discounted_ns;
     struct callout culprit; ///< of the hang that has been reported
     bool is_hung;
     uint32_t seen_served;
-    int64_t
-        starved_ns;  ///< how long work has been seen in the main queue, or may have waited behind other such work; or 0
-    bool is_starved; ///< which has been reported
-    bool is_supposed; ///< none was seen, but may be behind the work that the loop is in
+    int64_t starved_ns; ///< how long work has been seen in the main queue, or may have waited in it; or 0
+    bool is_starved;    ///< which has been reported
+    bool is_supposed;   ///< none was seen, but may be behind the work that the loop is in
 };
 
 /// The attendant: looks at the loop and reports what it finds; before the end of the process without a pause since the last look. How long until
