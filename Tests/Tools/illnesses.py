@@ -82,7 +82,7 @@ def masked(text):
 
 def of_report(text):
     """The lines that say something of this illness, and not those of the statistics."""
-    telling = re.compile(r"run loop|now in|<-|nobody runs|has work|goes on because of the main")
+    telling = re.compile(r"run loop|now in|^ *inside|<-|nobody runs|has work|goes on because of the main")
     lines = [line.strip() for line in text.splitlines() if telling.search(line)]
     return masked("; ".join(lines)).replace("run loop # of the main thread: ", "")
 

@@ -129,7 +129,8 @@ extension RunLoop {
 
         /// Marks a source, so that the next iteration of a loop in one of its modes performs it; a descriptor source is called with
         /// `Readiness.signalled` (R72). The mark remains until then, even while the source is in no loop. It does not wake the
-        /// loop (R54, R62): call `RunLoop.wakeUp()` after it. Ignored on an invalid source. Any thread. O(loops it is in).
+        /// loop (R54, R62): call `RunLoop.wakeUp()` after it. Ignored on an invalid source. Any thread, in a signal handler as
+        /// well. O(loops it is in).
         public func signal() { unsafe runloop_source_signal(core) }
 
         /// Marks the source as `signal()` does, and wakes a loop for it. Any thread. O(loops it is in), one system call if the

@@ -149,7 +149,7 @@ extension RunLoop {
 
     /// Ends one sleep, or prevents the next one if the loop is about to sleep (R48 to R50). It has no effect when no run is active
     /// or the loop is past its wait; work that was prepared before the wake-up is found in any case. Any number of wake-ups
-    /// before the sleep are one. Any thread. O(1), one system call if the loop sleeps, none otherwise.
+    /// before the sleep are one. Any thread, in a signal handler as well. O(1), one system call if the loop sleeps, none otherwise.
     public func wakeUp() { unsafe runloop_wake_up(core) }
 
     /// Are diagnostics written to standard error? Each is about a use that is allowed but probably not intended, and is written

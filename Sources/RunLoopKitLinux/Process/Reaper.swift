@@ -3,8 +3,8 @@ internal import CRunLoopLinux
 public import RunLoopKit
 
 extension RunLoop {
-    /// Reaps processes whose parents have ended, as process 1 of a container must: processes whose parents ended before them, and that the
-    /// kernel gives to the first process of a container (PID 1), where they would remain as zombies. For the first lines of a program:
+    /// Reaps processes whose parents have ended, as the first process of a container (PID 1) must: the kernel gives them to it, and they
+    /// would remain there as zombies. For the first lines of a program:
     ///
     ///     if getpid() == 1 { try RunLoop.reapOrphans() }
     ///
