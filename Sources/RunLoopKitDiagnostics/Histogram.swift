@@ -4,6 +4,11 @@ public import RunLoopKit
 
 extension RunLoop {
     /// How often which durations were measured, with an error of at most an eighth.
+    ///
+    ///     if let lateness = loop.statistics?.timerLateness, lateness.count > 0 {
+    ///         print("half of the timers were late by", lateness.quantile(0.5))
+    ///         print("the latest by", lateness.max)
+    ///     }
     public struct Histogram: Sendable {
         /// How many durations were measured.
         public let count: Int

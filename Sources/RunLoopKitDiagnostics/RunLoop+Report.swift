@@ -4,6 +4,9 @@ public import RunLoopKit
 
 extension RunLoop {
     /// The form of a report on a loop: for people, with a stack, or for programs.
+    ///
+    ///     print(loop.report())
+    ///     let forPrograms = loop.report(.json)
     public enum ReportForm: Sendable {
         /// Lines for people.
         case text

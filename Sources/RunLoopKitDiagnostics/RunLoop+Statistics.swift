@@ -4,8 +4,21 @@ public import RunLoopKit
 
 extension RunLoop {
     /// What a loop has done since its statistics were started.
+    ///
+    ///     loop.startStatistics()
+    ///     loop.run(mode: .default, for: .seconds(10))
+    ///     if let statistics = loop.statistics {
+    ///         print("\(statistics.iterations) iterations, \(statistics.sleeps) sleeps")
+    ///         print("busy for", statistics.busyShare)
+    ///     }
     public struct Statistics: Sendable {
         /// The kinds of call-outs that are counted apart.
+        ///
+        ///     if let statistics = loop.statistics {
+        ///         for kind in RunLoop.Statistics.Callout.allCases {
+        ///             print(kind, statistics.callouts[kind, default: 0])
+        ///         }
+        ///     }
         public enum Callout: Int, CaseIterable, Sendable {
             /// An observer was notified.
             case observer

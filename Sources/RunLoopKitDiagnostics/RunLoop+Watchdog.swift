@@ -4,8 +4,18 @@ public import RunLoopKit
 
 extension RunLoop {
     /// What a watchdog has noticed.
+    ///
+    ///     try loop.startWatchdog(hangLimit: .milliseconds(250)) { diagnosis in
+    ///         // On the watchdog's thread.
+    ///         print(diagnosis)
+    ///         for line in diagnosis.stack { print("    \(line)") }
+    ///     }
     public struct Diagnosis: Sendable, CustomStringConvertible {
         /// The kinds of findings that a watchdog reports.
+        ///
+        ///     try loop.startWatchdog(hangLimit: .milliseconds(250)) { diagnosis in
+        ///         if diagnosis.kind == .hangEnded { print(diagnosis.duration) }
+        ///     }
         public enum Kind: Sendable {
             /// The loop has not come back for the limit. Once per hang.
             case hang

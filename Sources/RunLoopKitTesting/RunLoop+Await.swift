@@ -52,6 +52,12 @@ extension RunLoop {
 
 /// A condition that did not come to hold in time. Its description, which test frameworks print, says which condition, where it was
 /// awaited, and what was in the loop at the end.
+///
+///     let source = RunLoop.Source { count += 1 }
+///     try loop.add(source, forMode: .default)
+///     source.signal()
+///     // Throws this error after a minute.
+///     try loop.runUntil("the source is called") { count == 1 }
 public struct AwaitedConditionFailure: Error, CustomStringConvertible {
     /// The condition, in the words of the caller.
     let what: String

@@ -188,6 +188,13 @@ extension RunLoop {
         public func beginRealWork() -> RealWork { RealWork(self) }
 
         /// The end of real work, which happens once: by `end()`, or with the last reference.
+        ///
+        ///     let reading = time.beginRealWork()
+        ///     thread.perform {
+        ///         // An hour of the test does not pass while the file is read.
+        ///         take(text)
+        ///         reading.end()
+        ///     }
         public final class RealWork: Sendable {
             private let time: VirtualTime
             private let hasEnded = Atomic(false)

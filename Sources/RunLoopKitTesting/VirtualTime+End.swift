@@ -4,6 +4,11 @@ public import RunLoopKit
 
 extension RunLoop.VirtualTime {
     /// A test has left timers, or deadlines of sources, in a loop whose virtual time has ended.
+    ///
+    ///     let timer = RunLoop.Timer(after: .seconds(60)) { _ in }
+    ///     try loop.add(timer, forMode: .default)
+    ///     // Throws this error, unless the timer has fired or is invalid.
+    ///     try time.end()
     public struct TimersLeftBehind: Error, CustomStringConvertible {
         let count: Int
         let loopDescription: String

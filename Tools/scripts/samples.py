@@ -11,6 +11,8 @@ from blocks import Fault
 GIVEN = {
     "advance": "func advance() {}",
     "application": "let application = 0",
+    "channel": "let channel: RunLoop.Channel = given()",
+    "child": "let child: RunLoop.Child = given()",
     "close": "func close() {}",
     "complain": "func complain() {}",
     "connection": "let connection: RunLoop.Connection = given()",
@@ -34,6 +36,7 @@ GIVEN = {
     "take": "func take(_ text: String) {}",
     "text": 'let text = ""',
     "thread": "let thread: RunLoop.Thread = given()",
+    "time": "let time: RunLoop.VirtualTime = given()",
     "window": "let window: Window = given()",
 }
 PRELUDE = """
@@ -41,12 +44,14 @@ import Glibc
 import RunLoopKit
 import RunLoopKitDiagnostics
 import RunLoopKitLinux
+import RunLoopKitTesting
 import Testing
 
 func given<Value>() -> Value { fatalError() }
 struct Server: Sendable {
     let hasAnswered = true
     func drain() async {}
+    func serve(_ connection: RunLoop.Connection) {}
 }
 struct Window { let isOpen = true; func draw() {} }
 extension RunLoop.Mode { static let paused = RunLoop.Mode("paused") }

@@ -7,6 +7,17 @@ extension RunLoop.ForeignSource {
     /// What an event library does for the loop that serves it. Every function is called on the thread of the source. After each `prepare`
     /// comes either `check` or `cancel`, exactly once, whatever else happens: nested runs, removal, the end of the thread. Between the two
     /// nothing else of the loop's is called, except what a host does in the sleep of a `RunLoop.HostedRun`.
+    ///
+    ///     final class Notifier: RunLoop.ForeignSource.Guest {
+    ///         let descriptor: CInt
+    ///         init(_ descriptor: CInt) { self.descriptor = descriptor }
+    ///
+    ///         func prepare(_ wait: inout RunLoop.ForeignSource.Wait) {
+    ///             wait.add(descriptor, for: .read)
+    ///             wait.deadline = .now + .seconds(1)
+    ///         }
+    ///         func dispatch() { print("there is input, or a second has passed") }
+    ///     }
     public protocol Guest: AnyObject {
         /// Adds to `wait`, which is empty, what the guest waits for.
         func prepare(_ wait: inout Wait)
@@ -19,6 +30,11 @@ extension RunLoop.ForeignSource {
     }
 
     /// What a guest waits for, and afterwards what has happened.
+    ///
+    ///     func prepare(_ wait: inout RunLoop.ForeignSource.Wait) {
+    ///         wait.add(descriptor, for: [.read, .hangUp])
+    ///         wait.deadline = .now + .milliseconds(100)
+    ///     }
     public struct Wait {
         /// When the guest has to be served whatever its descriptors do, never earlier. An instant that has passed means at once; `nil`,
         /// as at first, never.

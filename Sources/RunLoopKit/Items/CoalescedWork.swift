@@ -5,6 +5,11 @@ extension RunLoop {
     /// Work that is marked as needed any number of times and then done once, right before the loop would sleep. "Needs layout" and
     /// "needs saving" are built from it.
     ///
+    ///     let redraw = RunLoop.CoalescedWork(on: loop) { window.draw() }
+    ///     // However often: it is drawn once, before the loop sleeps.
+    ///     redraw.setNeeded()
+    ///     redraw.setNeeded()
+    ///
     /// Work that is marked is done when the loop has nothing else to do, and when a run ends; several pieces by their order. If it is
     /// marked again while it is being done, or by other work, there is another iteration before the loop sleeps. The loop keeps the
     /// work's closure as long as this object lives, and longer if the work is still marked.

@@ -4,6 +4,11 @@ internal import CRunLoopCore
 extension RunLoop {
     /// What a loop serves in its modes: a ``Timer``, a ``Source`` or an ``Observer``.
     ///
+    ///     let timer = RunLoop.Timer(every: .seconds(60)) { _ in print("a minute") }
+    ///     try loop.add(timer, forMode: .common)
+    ///     print(loop.contains(timer, inMode: .default))
+    ///     timer.invalidate()
+    ///
     /// An item does nothing before it has been added to a mode, and can be in several. The loop retains it for as long. `invalidate()` ends it
     /// for ever; removing it from its modes does not. Any thread may use it: the core guards what is behind it, and a subclass says what else
     /// it has. Hence Sendable.

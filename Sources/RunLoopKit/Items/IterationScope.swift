@@ -4,6 +4,15 @@ extension RunLoop {
     /// `close` is called at each `beforeWaiting` and when the run ends, with the value that `open` returned. A pool of temporary objects, or a
     /// transaction that is committed once per iteration, is built from it.
     ///
+    ///     let clock = ContinuousClock()
+    ///     let scope = RunLoop.IterationScope(on: loop) {
+    ///         clock.now
+    ///     } close: { begin in
+    ///         print("was busy for", clock.now - begin)
+    ///     }
+    ///     loop.run(mode: .default, for: .seconds(10))
+    ///     scope.invalidate()
+    ///
     /// `open` is called before all observers of `entry`, and `close` after all of `beforeWaiting` and `exit`, since their orders
     /// are the least and the greatest. A nested run in the mode has scopes of its own, inside the outer one. If it is made in
     /// the middle of an iteration, the first scope opens at the next `beforeWaiting`. Both closures are called on the loop's thread; runs

@@ -4,6 +4,12 @@ internal import CRunLoopCore
 extension RunLoop {
     /// Calls its action when a loop is about to do something, on the loop's thread.
     ///
+    ///     let observer = RunLoop.Observer([.beforeWaiting, .afterWaiting]) {
+    ///         _, activity in
+    ///         print(activity == .beforeWaiting ? "sleeps" : "wakes")
+    ///     }
+    ///     try loop.add(observer, forMode: .common)
+    ///
     /// It can be in several modes of one loop (R97). Observers never keep a mode from being empty (R23). An observer is not
     /// notified of runs nested in its own action (R96). A loop retains its observers. The action is freed when the observer
     /// becomes invalid, after its call if that is running (R98), or with the observer.
@@ -11,6 +17,11 @@ extension RunLoop {
     /// Sendable because the action is called by the loop's thread alone, and freed when nobody calls it any more.
     public final class Observer: Item, @unchecked Sendable {
         /// The activities of a loop of which an observer is notified. The values are those of CFRunLoopActivity.
+        ///
+        ///     let observer = RunLoop.Observer([.entry, .exit]) { _, activity in
+        ///         count += activity.contains(.entry) ? 1 : -1
+        ///     }
+        ///     try loop.add(observer, forMode: .common)
         public struct Activities: OptionSet, Hashable, Sendable {
             /// The bits.
             public let rawValue: UInt32

@@ -5,6 +5,11 @@ extension RunLoop {
     /// An event outside the loop for which the loop calls a closure: a call of `signal()`, the state of a file descriptor, or a
     /// signal of the process.
     ///
+    ///     let source = RunLoop.Source { print("was signalled") }
+    ///     try loop.add(source, forMode: .common)
+    ///     // On any thread; several signals before the call are one.
+    ///     source.signal(waking: loop)
+    ///
     /// A source can be in several modes of several loops. Each loop calls it on its own thread, hence the `@Sendable`
     /// closures. A loop retains its sources. The closures are freed with the source, not when it becomes invalid (R57): a
     /// closure that uses its own source captures it weakly.
@@ -13,6 +18,13 @@ extension RunLoop {
     public final class Source: Item, @unchecked Sendable {
         /// The conditions for which a source is called: conditions of its descriptor, with the values of EPOLLIN, EPOLLPRI, …, and what it
         /// can't ask for.
+        ///
+        ///     let source = try RunLoop.Source(
+        ///         fileDescriptor: descriptor, events: [.read, .hangUp]
+        ///     ) { readiness in
+        ///         if readiness.contains(.hangUp) { isDone = true }
+        ///     }
+        ///     try loop.add(source, forMode: .common)
         public struct Readiness: OptionSet, Hashable, Sendable {
             /// The bits.
             public let rawValue: UInt32

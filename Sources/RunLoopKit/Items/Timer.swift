@@ -4,6 +4,13 @@ internal import CRunLoopCore
 extension RunLoop {
     /// Calls its action at an instant, once or repeatedly, on the thread of the loop to which it was added.
     ///
+    ///     let timer = RunLoop.Timer(
+    ///         every: .seconds(1), tolerance: .milliseconds(50)
+    ///     ) { timer in
+    ///         print("tick, and \(timer.missedTicks) were missed")
+    ///     }
+    ///     try loop.add(timer, forMode: .common)
+    ///
     /// A repeating timer keeps its fire schedule: instants that pass while the loop is busy are skipped and not made up for, and
     /// the next one is on the schedule again (R80). A timer can be in several modes of one loop, and fires once per instant, in
     /// whichever of them runs (R86). Nested runs never call its action while it is running (R84).

@@ -23,6 +23,12 @@ extension RunLoop {
     /// dialog: `iterate(for:)` then serves the mode that runs, in a nested run that ends with the closure.
     @safe public final class HostedRun {
         /// What a hosted run does next.
+        ///
+        ///     let run = try RunLoop.HostedRun()
+        ///     while run.iterate(for: .milliseconds(4)) == .hasMore {
+        ///         window.draw()
+        ///     }
+        ///     run.end()
         public enum Status: Hashable, Sendable {
             /// There is nothing to do until the descriptor is readable.
             case waiting
@@ -144,6 +150,16 @@ extension RunLoop {
     /// The main dispatch queue, and with it the main actor, for a program that needs no run loop on its main thread, whose loop is
     /// another one's: the host waits for the descriptor there, and serves the queue when that is readable. A hosted run of
     /// ``RunLoop/main`` does so by itself.
+    ///
+    ///     // In place of the host's own loop, on the initial thread.
+    ///     @MainActor func serveQueue() {
+    ///         guard let queue = RunLoop.MainQueue.fileDescriptor else { return }
+    ///         var waited = pollfd(fd: queue, events: Int16(POLLIN), revents: 0)
+    ///         while poll(&waited, 1, -1) >= 0 {
+    ///             // What waits for DispatchQueue.main and the main actor.
+    ///             RunLoop.MainQueue.serve()
+    ///         }
+    ///     }
     public enum MainQueue {
         /// What the host waits for, for reading. It belongs to the dispatch library. `nil` if that is not in the process. O(1).
         public static var fileDescriptor: CInt? {

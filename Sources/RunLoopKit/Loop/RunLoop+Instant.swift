@@ -4,6 +4,12 @@ internal import CRunLoopCore
 extension RunLoop {
     /// An instant of a loop's time, to the nanosecond.
     ///
+    ///     let end = RunLoop.Instant.now + .milliseconds(100)
+    ///     while !isDone && .now < end {
+    ///         loop.run(
+    ///             mode: .default, until: end, returnAfterSourceHandled: true)
+    ///     }
+    ///
     /// Loops live by CLOCK_MONOTONIC, which stands still while the machine is suspended, as Swift's `SuspendingClock` does; either kind of
     /// instant can be made from the other. In a test a loop may have a virtual time, whose instants are those that the test makes pass.
     ///

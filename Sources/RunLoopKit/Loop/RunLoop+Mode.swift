@@ -5,6 +5,12 @@ internal import CRunLoopOverlay
 extension RunLoop {
     /// The name of a mode: a set of timers, sources and observers that are served together.
     ///
+    ///     let modal = RunLoop.Mode("com.example.modal")
+    ///     let timer = RunLoop.Timer(after: .seconds(1)) { _ in loop.stop() }
+    ///     try loop.add(timer, forMode: modal)
+    ///     // What is in other modes waits until this has returned.
+    ///     loop.run(mode: modal)
+    ///
     /// Modes are compared by the bytes of their names (R21). A name is kept for the life of the process, so a program has a few
     /// fixed modes and does not make one per request. Making one from a string costs O(log names), comparing two is O(1).
     @safe public struct Mode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {

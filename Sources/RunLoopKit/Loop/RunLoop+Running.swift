@@ -4,6 +4,13 @@ internal import CRunLoopOverlay
 
 extension RunLoop {
     /// Why a run of a loop has returned. The values are those of CFRunLoopRunResult (R36).
+    ///
+    ///     switch loop.run(mode: .default, for: .seconds(10)) {
+    ///     case .finished: print("the mode is empty")
+    ///     case .stopped: print("somebody has called stop()")
+    ///     case .timedOut: print("ten seconds have passed")
+    ///     case .handledSource: print("cannot be: it was not asked for")
+    ///     }
     public enum RunResult: Int32, Hashable, Sendable {
         /// Nothing can ever happen in the mode.
         case finished = 1

@@ -6,6 +6,12 @@ internal import CRunLoopCore
 /// The run loop of a thread: it waits for sources and timers, and calls what is ready, one thing at a time. It sleeps until something
 /// happens, and then calls the closure that was registered for it.
 ///
+///     let loop = RunLoop.current
+///     let timer = RunLoop.Timer(every: .seconds(1)) { _ in print("tick") }
+///     try loop.add(timer, forMode: .common)
+///     loop.perform(after: .seconds(10)) { loop.stop() }
+///     loop.run()
+///
 /// Every thread has at most one loop, which is made when the thread first reads `current`. A loop does nothing by itself: its
 /// thread calls one of the `run` methods, and for as long as that call lasts the loop serves the timers, sources, performed
 /// closures and observers of one mode.

@@ -108,6 +108,14 @@ extension RunLoop {
     }
 
     /// Why a port did not take a message, or why there is no reply.
+    ///
+    ///     do {
+    ///         print(try await port.request("name", timeout: .seconds(1)))
+    ///     } catch RunLoop.PortError.timedOut {
+    ///         print("there was no reply in time")
+    ///     } catch RunLoop.PortError.closed {
+    ///         print("the port's loop has ended")
+    ///     }
     public enum PortError: Swift.Error, Hashable, Sendable {
         /// As many messages wait as the port has space for.
         case full

@@ -2,6 +2,12 @@
 extension RunLoop.Port {
     /// A message that a port has received. It can't be copied: its owner replies, or destroys it, which reports to the asker that there
     /// will be no reply. It can be handed to another thread, or kept.
+    ///
+    ///     let lengths = try RunLoop.Port<String, Int>(on: loop) { message in
+    ///         let length = message.request.count
+    ///         message.reply(length)
+    ///     }
+    ///     print(try await lengths.request("seven"))
     public struct Message: ~Copyable {
         /// The request that the sender has sent.
         public let request: Request

@@ -3,6 +3,14 @@ public import RunLoopKit
 
 extension RunLoop {
     /// Why a channel could not be made, did not take a message, or has ended, or why there is no reply.
+    ///
+    ///     do {
+    ///         try await channel.send(Array("hello".utf8), timeout: .seconds(1))
+    ///     } catch RunLoop.ChannelError.timedOut {
+    ///         print("the other process does not read")
+    ///     } catch RunLoop.ChannelError.closed {
+    ///         print("the other process has gone")
+    ///     }
     public enum ChannelError: Swift.Error, Hashable, Sendable {
         /// As many messages, or bytes, wait for the other end to read as the limits allow; or too many connections wait to be accepted.
         case full

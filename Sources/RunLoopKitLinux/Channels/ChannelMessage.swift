@@ -6,6 +6,11 @@ internal import Synchronization
 extension RunLoop.Channel {
     /// A message that a channel has received, or the reply to a request. Any thread. A request that is freed without a reply is dropped,
     /// and its asker learns that; its channel receives nothing while there are as many as its limit.
+    ///
+    ///     for try await message in channel.messages {
+    ///         print(message.bytes.count, "bytes")
+    ///         if message.isRequest { try message.reply(message.bytes) }
+    ///     }
     @safe public final class Message: Sendable {
         /// The bytes of the message, as they were sent.
         public let bytes: [UInt8]
@@ -62,6 +67,11 @@ extension RunLoop.Channel {
 
     /// The process at the other end of a channel or a connection: the one that connected, listened, or made the socketpair. Decide by
     /// `user`: the kernel vouches for it, and a pid may be another process's by now.
+    ///
+    ///     guard let peer = try connection.peer, peer.user == geteuid() else {
+    ///         return connection.abort()
+    ///     }
+    ///     print("process \(peer.process ?? 0) of this user")
     public struct Peer: Hashable, Sendable {
         /// The sender's process number (pid) when it sent the message; `nil` if it is unknown.
         public let process: Int32?
@@ -81,6 +91,8 @@ extension RunLoop.Channel {
     }
 
     /// The limits of a channel, each at least 1, and which users may be at the other end.
+    ///
+    ///     let options = RunLoop.Channel.Options(messageLimit: 8, byteLimit: 65_536)
     public struct Options: Hashable, Sendable {
         /// How many messages may wait for the other end to read.
         public var messageLimit: Int

@@ -27,6 +27,13 @@ extension RunLoop {
     /// called.
     public final class Alarm<Instant: InstantProtocol>: Sendable where Instant.Duration == Duration {
         /// A date of the wall clock that has come: the argument of an action.
+        ///
+        ///     let alarm = try RunLoop.Alarm(
+        ///         at: RunLoop.WallInstant.now, every: .seconds(3600)
+        ///     ) { _, tick in
+        ///         print(tick.date.secondsSince1970, "and \(tick.missed) before it")
+        ///     }
+        ///     try loop.add(alarm.source, forMode: .common)
         public struct Tick: Hashable, Sendable {
             /// The latest date of the schedule that has come.
             public let date: Instant

@@ -5,6 +5,11 @@ public import RunLoopKit
 
 extension RunLoop {
     /// What has happened to the machine's clocks: the wall clock was set, or the machine was suspended, or both.
+    ///
+    ///     for try await change in loop.clockChanges() {
+    ///         if let step = change.wallClockStep { print("was set by", step) }
+    ///         if let time = change.suspension { print("was suspended for", time) }
+    ///     }
     public struct ClockChange: Hashable, Sendable {
         /// By how much the wall clock was set, beyond the time that has passed, that of a suspension included: negative if it was
         /// set back. `nil` if it was not set. A leap second is a step; the slewing of NTP is none.

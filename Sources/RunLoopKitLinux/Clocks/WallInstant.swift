@@ -6,6 +6,11 @@ extension RunLoop {
     /// An instant of the wall clock, CLOCK_REALTIME, to the nanosecond: for what happens at a time of day, and goes by what
     /// people set.
     ///
+    ///     let today = RunLoop.WallInstant.now.secondsSince1970 / 86_400
+    ///     let midnight = RunLoop.WallInstant(secondsSince1970: (today + 1) * 86_400)
+    ///     try await loop.wallClock.sleep(until: midnight)
+    ///     print("a new day in UTC")
+    ///
     /// It counts from the beginning of 1970 in UTC, without leap seconds, as `timespec` and `time_t` do. Between two readings the
     /// clock may have been set, back too, so a difference of such instants is not how long something took: that is for
     /// ``Instant``.

@@ -5,8 +5,16 @@ public import RunLoopKit
 
 extension RunLoop {
     /// A change of a file or a directory: in the argument of a source that watches a path.
+    ///
+    ///     for try await changes in loop.changes(of: "Sources", .tree) {
+    ///         for change in changes { print(change.kind, change.path) }
+    ///     }
     public struct FileChange: Hashable, Sendable {
         /// How much of a path is watched: the file, a folder's entries, or the tree below.
+        ///
+        ///     let settings = try RunLoop.Source(watching: "settings.json", .file) { _ in }
+        ///     let inbox = try RunLoop.Source(watching: "inbox", .directory) { _ in }
+        ///     let sources = try RunLoop.Source(watching: "Sources", .tree) { _ in }
         public enum Scope: Hashable, Sendable {
             /// What has the path, whatever that is, and not what is in it.
             case file
@@ -17,6 +25,16 @@ extension RunLoop {
         }
 
         /// What has happened to a file or a folder that is watched.
+        ///
+        ///     let source = try RunLoop.Source(watching: "inbox", .directory) { changes in
+        ///         for change in changes {
+        ///             switch change.kind {
+        ///             case .created: print("new:", change.path)
+        ///             case .moved(let former): print(former, "is", change.path)
+        ///             default: break
+        ///             }
+        ///         }
+        ///     }
         public enum Kind: Hashable, Sendable {
             /// It is there, and is new: created, moved here from elsewhere, or in the place of a former file.
             case created

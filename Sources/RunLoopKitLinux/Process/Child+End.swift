@@ -4,6 +4,9 @@ public import RunLoopKit
 
 extension RunLoop.Child {
     /// A signal of a sequence that ends a process.
+    ///
+    ///     // A word, five seconds, and then the end.
+    ///     try await child.end(by: [.signal(SIGINT, pause: .seconds(5)), .kill])
     public struct Step: Hashable, Sendable {
         let signal: CInt
         let pause: Duration

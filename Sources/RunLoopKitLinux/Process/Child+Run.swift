@@ -57,10 +57,22 @@ extension RunLoop.Child {
     }
 
     /// What has become of a program that was run to its end.
+    ///
+    ///     let outcome = try await RunLoop.Child.run(
+    ///         ["git", "status", "--short"], timeLimit: .seconds(10), on: loop)
+    ///     if outcome.hasTimedOut { print("it was ended after ten seconds") }
+    ///     if outcome.exit.isSuccess { print(outcome.output.text) }
     public struct Outcome: Hashable, Sendable {
         /// What a program has written to one of its outputs.
+        ///
+        ///     let list = try await RunLoop.Child.run(["ls"], upTo: 4096, on: loop)
+        ///     print(list.output.text)
+        ///     if !list.output.isComplete { print("and more:", list.output.droppedCount) }
         public struct Output: Hashable, Sendable {
             /// Is an output all that was written?
+            ///
+            ///     let list = try await RunLoop.Child.run(["ls"], upTo: 4096, on: loop)
+            ///     if list.output.end == .overLimit { print("there was more than 4,096 bytes") }
             public enum End: Hashable, Sendable {
                 /// It is.
                 case complete

@@ -4,6 +4,10 @@ public import RunLoopKit
 
 extension RunLoop.Child {
     /// What a child has as one of its descriptors: its parent's, a pipe, a file, a terminal, or nothing.
+    ///
+    ///     let child = try RunLoop.Child.start(
+    ///         ["make"], input: .null, output: .file("make.log"), error: .same(as: 1),
+    ///         on: loop)
     public struct Stream: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
             case inherited, null, pipe, inputPipe
@@ -58,8 +62,20 @@ extension RunLoop.Child {
     }
 
     /// How a child is started, beyond its arguments and standard descriptors: its group, terminal, limits and signals.
+    ///
+    ///     var options = RunLoop.Child.Options()
+    ///     options.group = .new
+    ///     options.limits[CInt(RLIMIT_CORE.rawValue)] = (0, 0)
+    ///     let child = try RunLoop.Child.start(["make"], options: options, on: loop)
     public struct Options: Sendable {
         /// The process group in which a child starts.
+        ///
+        ///     var options = RunLoop.Child.Options()
+        ///     options.group = .new
+        ///     let child = try RunLoop.Child.start(
+        ///         ["sh", "-c", "sleep 60 | cat"], options: options, on: loop)
+        ///     // With all that it has started.
+        ///     try await child.end(ofGroup: true)
         public enum Group: Hashable, Sendable {
             /// The process group of the parent.
             case parents

@@ -18,8 +18,18 @@ extension RunLoop {
     /// noticed on the loop's thread, when that runs in the child's mode.
     public final class Child: Sendable {
         /// How a process ended, and what it used.
+        ///
+        ///     let exit = try await child.exit()
+        ///     if !exit.isSuccess { print("has failed:", exit.reason) }
+        ///     if let usage = exit.usage { print(usage.userTime + usage.systemTime) }
         public struct Exit: Hashable, Sendable {
             /// How a process ended: by its own exit, or by a signal.
+            ///
+            ///     switch try await child.exit().reason {
+            ///     case .exited(let status): print("status", status)
+            ///     case .signalled(let number, _): print("ended by signal", number)
+            ///     case .unknown: print("somebody else has waited for it")
+            ///     }
             public enum Reason: Hashable, Sendable {
                 /// By `exit`, or by the end of `main`, with a status of 0 to 255.
                 case exited(CInt)
@@ -31,6 +41,11 @@ extension RunLoop {
             }
 
             /// What a process used, with the children that it waited for.
+            ///
+            ///     if let usage = try await child.exit().usage {
+            ///         print("processor:", usage.userTime + usage.systemTime)
+            ///         if let bytes = usage.peakMemory { print("memory:", bytes) }
+            ///     }
             public struct Usage: Hashable, Sendable {
                 /// The processor time in the program itself.
                 public let userTime: Duration

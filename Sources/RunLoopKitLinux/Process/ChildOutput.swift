@@ -4,6 +4,10 @@ public import RunLoopKit
 extension RunLoop.Child {
     /// What a child writes to a pipe, or to its terminal. One iteration or one reader at a time.
     ///
+    ///     let child = try RunLoop.Child.start(["make"], output: .pipe, on: loop)
+    ///     for try await line in child.output.lines() { print(line) }
+    ///     let exit = try await child.exit()
+    ///
     /// It ends when all have closed the pipe. Another process may keep it longer than the child lives, one that the child has left in the
     /// background; so some time after the child's end (``Options/outputLimit``) it is cut off: what is in the pipe by then is read, however
     /// slow the reader is, and after that `RunLoop.Error.outputCutOff` is thrown. Output that was cut off never looks like all of it.
@@ -24,6 +28,10 @@ extension RunLoop.Child {
     }
 
     /// What becomes of output beyond a limit.
+    ///
+    ///     // The first 4,096 bytes. The child is signalled if it writes more.
+    ///     let (bytes, isComplete) = try await child.output.collect(
+    ///         upTo: 4096, beyond: .close)
     public enum Excess: Hashable, Sendable {
         /// It is read and dropped, so that the child goes on to its end.
         case drop

@@ -5,6 +5,10 @@ public import RunLoopKit
 
 extension RunLoop {
     /// A signal of the process, as it arrived: the argument of a source that catches it.
+    ///
+    ///     for try await signal in loop.signals(SIGHUP) {
+    ///         print("\(signal.count) times, by process \(signal.sender?.process ?? 0)")
+    ///     }
     public struct Signal: Hashable, Sendable {
         /// Which signal arrived, SIGTERM for instance.
         public let number: CInt
@@ -17,6 +21,12 @@ extension RunLoop {
         public let value: Int
 
         /// A process, and the user that it belonged to. For SIGCHLD, the child.
+        ///
+        ///     for try await signal in loop.signals(SIGHUP) {
+        ///         if let sender = signal.sender, sender.user == geteuid() {
+        ///             print("process \(sender.process) of this user has sent it")
+        ///         }
+        ///     }
         public struct Sender: Hashable, Sendable {
             /// The process number (pid) of the sender.
             public let process: Int32

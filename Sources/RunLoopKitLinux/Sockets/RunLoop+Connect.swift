@@ -38,6 +38,12 @@ extension RunLoop.Connection {
     }
 
     /// Options of a TCP socket that is about to be connected or accepted. Those that are `nil` are as the system has them.
+    ///
+    ///     var options = RunLoop.Connection.SocketOptions()
+    ///     options.keepAlive = .init(idle: .seconds(60))
+    ///     options.userTimeout = .seconds(30)
+    ///     let client = try await RunLoop.Connection.connect(
+    ///         to: .tcp("example.org", port: 80), on: loop, socketOptions: options)
     public struct SocketOptions: Hashable, Sendable {
         /// From which address of this machine, as a number.
         public var localAddress: String?
@@ -54,6 +60,11 @@ extension RunLoop.Connection {
         public init() {}
 
         /// How a peer is asked for signs of life. In seconds, rounded up, at most 32,767.
+        ///
+        ///     var options = RunLoop.Connection.SocketOptions()
+        ///     // After a minute of silence every ten seconds, and given up after three.
+        ///     options.keepAlive = .init(
+        ///         idle: .seconds(60), interval: .seconds(10), count: 3)
         public struct KeepAlive: Hashable, Sendable {
             /// After how much silence it begins, greater than zero.
             public var idle: Duration

@@ -130,6 +130,11 @@ extension RunLoop {
         }
 
         /// The limits of a connection, and its mode.
+        ///
+        ///     let options = RunLoop.Connection.Options(
+        ///         idleLimit: .seconds(60), messageLimit: .seconds(10))
+        ///     let listener = try RunLoop.Listener(
+        ///         .tcp(port: 7777), on: loop, options: options)
         public struct Options: Hashable, Sendable {
             /// How long nothing may arrive and nothing be sent, greater than zero; `nil` is as long as it takes. The connection ends no
             /// earlier, and an eighth later at most if the loop is not busy. It ends not at all while there is a reader and no task

@@ -96,6 +96,12 @@ extension RunLoop {
         }
 
         /// A socket that a service manager has opened for this program.
+        ///
+        ///     for socket in try RunLoop.Listener.takeInheritedSockets() {
+        ///         let listener = try RunLoop.Listener(
+        ///             .adopting(socket.fileDescriptor), on: loop)
+        ///         try listener.accept { connection in server.serve(connection) }
+        ///     }
         public struct InheritedSocket: Hashable, Sendable {
             /// As `FileDescriptorName=` has it; "unknown" if there are no names.
             public let name: String

@@ -4,6 +4,10 @@ public import RunLoopKit
 extension RunLoop {
     /// The input of a descriptor, byte by byte. See `bytes(of:bufferSize:inMode:)`, which makes it.
     ///
+    ///     for try await byte in loop.bytes(of: 0) {
+    ///         if byte == UInt8(ascii: "q") { break }
+    ///     }
+    ///
     /// A named type, so that a byte which is in the buffer already is read without a call.
     public struct ByteSequence: AsyncSequence, Sendable {
         /// A byte.
