@@ -31,7 +31,7 @@ enum Activities: Act {
 
         let turn = ["before timers", "before sources", "before waiting", "after waiting"]
         try stage.check(
-            "each iteration announces timers, sources, sleep and waking, and only then serves what woke it", stage.story,
+            "each iteration announces timers, sources, sleep and waking, and then serves what woke it", stage.story,
             is: ["entry"] + turn + ["tick 1"] + turn + ["tick 2"] + turn + ["tick 3"] + ["exit"])
         try stage.check("the run ended because it was stopped", result, is: .stopped)
         let times = try (1...3).map { try stage.time(of: "tick \($0)") }
