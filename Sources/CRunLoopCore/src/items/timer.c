@@ -175,17 +175,20 @@ int runloop__deadline_place(runloop *loop, struct source_attachment *place) {
     return error;
 }
 
+/// Another loop may have found it before, or a thread set another one, whose place in the heap follows.
+HOLDS_LOCK static void note_if_due(runloop *loop, runloop_source *source, int64_t now_ns) {
+    int64_t due_ns = atomic_load(&source->due_ns);
+    if (due_ns <= now_ns && atomic_compare_exchange_strong(&source->due_ns, &due_ns, DEADLINE_PASSED))
+        ready_add(loop, &runloop__source_find(source, loop)->news, RUNLOOP_DUE);
+}
+
 /// Those that are due, from `position` down, are news. The heap stays as it is.
 HOLDS_LOCK static void tell_deadlines(runloop *loop, const struct heap *heap, uint32_t position, int64_t now_ns) {
     if (position >= heap_count(heap) || heap->entries[position].key > now_ns)
         return;
     struct item *item = heap->entries[position].membership->item;
-    if (item_is_source(item)) {
-        runloop_source *source = LIST_ENTRY(item, runloop_source, item);
-        int64_t due_ns = atomic_load(&source->due_ns);
-        if (due_ns <= now_ns && atomic_compare_exchange_strong(&source->due_ns, &due_ns, DEADLINE_PASSED))
-            ready_add(loop, &runloop__source_find(source, loop)->news, RUNLOOP_DUE);
-    }
+    if (item_is_source(item))
+        note_if_due(loop, LIST_ENTRY(item, runloop_source, item), now_ns);
     for (uint32_t child = position * 4 + 1; child <= position * 4 + 4; child++)
         tell_deadlines(loop, heap, child, now_ns);
 }
@@ -198,8 +201,11 @@ bool runloop__deadlines_pass(runloop *loop, struct mode *mode, int64_t now_ns) {
         struct item *item = heap->entries[0].membership->item;
         if (!item_is_source(item))
             return true;
+        // What a thread has set since, and that is due as well, would stay at the top.
+        runloop_source *source = LIST_ENTRY(item, runloop_source, item);
+        note_if_due(loop, source, now_ns);
         // Places that are there need no memory.
-        runloop__deadline_place(loop, runloop__source_find(LIST_ENTRY(item, runloop_source, item), loop));
+        runloop__deadline_place(loop, runloop__source_find(source, loop));
     }
     return false;
 }
