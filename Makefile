@@ -362,6 +362,9 @@ nightly: ## Everything that the gate has no time for, part by part (PARTS="hosts
 test-watch-campaign: ## 100,000 random changes of files: what was reported is what is on the disk
 	@RUNLOOP_TEST_TIMEOUT=1800 RUNLOOP_TEST_CHANGES=$${CHANGES:-100000} FILE=files_random Tests/bin/c-tests
 
+several-loops: ## One object in the loops of several threads, all kinds, under the thread sanitizer, for SECONDS=5 each
+	@RUNLOOP_STRESS_SECONDS=$(or $(SECONDS),5) RUNLOOP_TEST_TIMEOUT=600 SANITIZE=thread FILE="several_loops several_loops_streams several_loops_ends" Tests/bin/c-tests
+
 faults: ## Each allocation and each system call of scenarios for every capability fails once (NAMES="channel watched", LANGUAGES="c swift")
 	@LANGUAGES="$(LANGUAGES)" Tests/bin/faults $(NAMES)
 

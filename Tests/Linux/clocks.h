@@ -59,6 +59,10 @@ static inline void jump(int64_t step_ns, int64_t suspended_ns) {
     clocks.suspended_ns += suspended_ns;
     for (int i = 0; i < MOST_TIMERS; i++) {
         int timer = clocks.timers[i].descriptor;
+        struct itimerspec unused;
+        // One that was closed has left its number to others.
+        if (timer && timerfd_gettime(timer, &unused) < 0)
+            timer = clocks.timers[i].descriptor = 0;
         if (!timer)
             continue;
         struct pollfd expired = {.fd = timer, .events = POLLIN};

@@ -7,6 +7,8 @@
 //    library's. A function that is given a source of another kind answers as if that were NULL.
 //  - End. runloop_source_invalidate ends an object for good; so does the release of the last reference. It is idempotent, and allowed on any
 //    thread and in the object's own callback, which is not called again. It does not wait for a callback that runs on another thread.
+//  - Loops. An object may be in the loops of several threads. Each event is delivered once, by one of them. Calls for two events may then be made
+//    by two threads at the same time, and in either order; only those of an input come one at a time, in order.
 //  - Descriptors. What an object opens is closed on exec and when the object is freed; the watches of a thread share one. The socket of a
 //    listener, the pidfd of a child and the eventfd of a counter are those of the source (runloop_source_get_descriptor), for poll and the
 //    like, and not to be closed. Creation gives -EMFILE or -ENFILE where no descriptors are left, and -ENOMEM; then nothing has changed. A

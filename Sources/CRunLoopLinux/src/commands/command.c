@@ -37,6 +37,11 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     (void)reasons;
     struct command *command = info;
     steady_take(&command->lock);
+    // Another thread may have ended it, or another loop reports it.
+    if (!runloop_source_is_valid(source)) {
+        steady_give(&command->lock);
+        return;
+    }
     int64_t now_ns = runloop_now_ns();
     // In a loop for the first time.
     if (command->timeout_ns) {

@@ -117,8 +117,9 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     (void)reasons;
     struct child *child = info;
     lock_take(&child->lock);
-    bool is_over = take_end(child);
-    if (!is_over && !child->has_ended)
+    // Once it is invalid, the process is its owner's to wait for.
+    bool is_awaited = runloop_source_is_valid(source), is_over = is_awaited && take_end(child);
+    if (is_awaited && !is_over && !child->has_ended)
         go_on_ending(child);
     runloop_child_exit exit = child->exit;
     lock_give(&child->lock);
@@ -128,6 +129,13 @@ static void ready(runloop_source *source, runloop_readiness reasons, void *info)
     // What the client does at the end of a mode may have forked.
     if (child->exited && !object_is_inherited(&child->object))
         child->exited(child->object.source, &exit, child->object.context.info);
+}
+
+/// When this returns, another loop has taken the end, or none will.
+static void invalidated(void *object) {
+    struct child *child = object;
+    lock_take(&child->lock);
+    lock_give(&child->lock);
 }
 
 static void schedule(void *object, runloop *loop, const char *mode) {
@@ -153,8 +161,12 @@ UNCHECKED static void free_child(void *info) {
     free(child);
 }
 
-static const struct object_class child_class = {
-    .kind = OBJECT_CHILD, .ready = ready, .schedule = schedule, .cancel = cancel, .free = free_child};
+static const struct object_class child_class = {.kind = OBJECT_CHILD,
+                                                .ready = ready,
+                                                .schedule = schedule,
+                                                .cancel = cancel,
+                                                .invalidated = invalidated,
+                                                .free = free_child};
 
 /// A pidfd of our own. A negative errno value if there is no such process, or if it is not one that can be reaped and has to be.
 static int open_pidfd(const runloop_child_config *config) {
