@@ -39,14 +39,25 @@ static struct reader read_block(struct reader *reader, uint64_t length) {
     return block;
 }
 
+/// What the image has loaded from there on. Nothing where that is not in it.
+static struct reader memory_at(const struct dl_phdr_info *image, uintptr_t address) {
+    for (size_t i = 0; i < image->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &image->dlpi_phdr[i];
+        uintptr_t offset = address - (uintptr_t)(image->dlpi_addr + part->p_vaddr);
+        if (part->p_type == PT_LOAD && (part->p_flags & PF_R) && offset < part->p_memsz)
+            return (struct reader){.next = (const uint8_t *)address,
+                                   .end = (const uint8_t *)address + (part->p_memsz - offset)};
+    }
+    return (struct reader){.next = (const uint8_t *)address, .end = (const uint8_t *)address};
+}
+
 /// An entry of .eh_frame: its length is before it.
-static struct reader entry_at(const uint8_t *address) {
-    struct reader reader = {.next = address, .end = address + 12};
+static struct reader entry_at(const struct dl_phdr_info *image, uintptr_t address) {
+    struct reader reader = memory_at(image, address);
     uint64_t length = read_fixed(&reader, 4);
     if (length == 0xffffffff)
         length = read_fixed(&reader, 8);
-    reader.end = reader.next + length;
-    return reader;
+    return read_block(&reader, length);
 }
 
 //===-- what the functions of a file have in common ------------------------------------------------------------------===//
@@ -79,8 +90,8 @@ static bool read_augmentation(struct reader *data, const char *letters, struct c
     return true;
 }
 
-static bool read_common(const uint8_t *address, struct common *out) {
-    struct reader reader = entry_at(address);
+static bool read_common(const struct dl_phdr_info *image, uintptr_t address, struct common *out) {
+    struct reader reader = entry_at(image, address);
     *out = (struct common){.encoding = 0};
     uint64_t is_function = read_fixed(&reader, 4), version = read_fixed(&reader, 1);
     const char *letters = read_text(&reader);
@@ -146,6 +157,11 @@ static struct place read_expression(struct reader *reader, bool is_value) {
     return is_in_memory ? place : unknown;
 }
 
+/// Modulo 2^64, as what is added to an address.
+static int64_t times_data_factor(const struct common *common, uint64_t factored) {
+    return (int64_t)(factored * (uint64_t)common->data_factor);
+}
+
 static void run_frame_operation(const struct common *common, struct state *state, struct reader *reader,
                                 uint8_t operation) {
     enum { REGISTER_AND_OFFSET = 0x0c, REGISTER, OFFSET, EXPRESSION, REGISTER_AND_FACTORED = 0x12, FACTORED };
@@ -161,11 +177,11 @@ static void run_frame_operation(const struct common *common, struct state *state
     if (operation == REGISTER_AND_OFFSET || operation == OFFSET)
         frame->offset = (int64_t)read_uleb(reader);
     else if (operation != REGISTER)
-        frame->offset = read_sleb(reader) * common->data_factor;
+        frame->offset = times_data_factor(common, (uint64_t)read_sleb(reader));
 }
 
-static struct place at_frame(const struct common *common, int64_t factored) {
-    return (struct place){.saved = SAVED_AT_FRAME, .offset = factored * common->data_factor};
+static struct place at_frame(const struct common *common, uint64_t factored) {
+    return (struct place){.saved = SAVED_AT_FRAME, .offset = times_data_factor(common, factored)};
 }
 
 static void run_register_operation(const struct common *common, struct state *state, struct reader *reader,
@@ -174,9 +190,9 @@ static void run_register_operation(const struct common *common, struct state *st
     uint64_t number = read_uleb(reader);
     struct place place = {.saved = SAVED_UNKNOWN};
     switch (operation) {
-    case OFFSET: place = at_frame(common, (int64_t)read_uleb(reader)); break;
-    case SIGNED_OFFSET: place = at_frame(common, read_sleb(reader)); break;
-    case NEGATIVE: place = at_frame(common, -(int64_t)read_uleb(reader)); break;
+    case OFFSET: place = at_frame(common, read_uleb(reader)); break;
+    case SIGNED_OFFSET: place = at_frame(common, (uint64_t)read_sleb(reader)); break;
+    case NEGATIVE: place = at_frame(common, 0 - read_uleb(reader)); break;
     case RESTORE: restore(common, state, number); return;
     case UNDEFINED: place.saved = SAVED_NOWHERE; break;
     case SAME: place.saved = SAVED_IN_ITSELF; break;
@@ -227,7 +243,7 @@ static bool run(const struct common *common, struct state *state, struct reader 
         struct call_frame before = state->now;
         switch (byte >> 6) {
         case ADVANCE: state->code += low * common->code_factor; break;
-        case OFFSET: set(common, state, low, at_frame(common, (int64_t)read_uleb(&reader))); break;
+        case OFFSET: set(common, state, low, at_frame(common, read_uleb(&reader))); break;
         case RESTORE: restore(common, state, low); break;
         default:
             if (!run_operation(common, state, &reader, byte))
@@ -241,47 +257,53 @@ static bool run(const struct common *common, struct state *state, struct reader 
 
 //===-- finding the function -----------------------------------------------------------------------------------------===//
 
-/// The last row of the index that begins at or before `code`: a pair of distances from the index.
-static const uint8_t *find_entry(const uint8_t *index, size_t size, uintptr_t code) {
-    struct reader reader = {.next = index, .end = index + size};
-    uint32_t head;
+/// What one of the numbers of the index, which are distances from it, leads to.
+static uintptr_t led_to(const uint8_t *index, const uint8_t *rows, size_t number) {
+    int32_t distance;
+    memcpy(&distance, rows + number * sizeof distance, sizeof distance);
+    return (uintptr_t)index + (uintptr_t)(intptr_t)distance;
+}
+
+/// The last row of the index that begins at or before `code`: the pair of a function and its entry. 0: none.
+static uintptr_t find_entry(const struct dl_phdr_info *image, uintptr_t address, uintptr_t code) {
+    struct reader reader = memory_at(image, address);
+    const uint8_t *index = reader.next;
     uintptr_t frames, count;
-    if (size < sizeof head)
-        return NULL;
-    memcpy(&head, index, sizeof head);
-    reader.next += sizeof head;
+    if (reader.end - reader.next < 4)
+        return 0;
+    reader.next += 4;
     if (index[0] != 1 || index[3] != OF_INDEX || !read_encoded(&reader, index[1], &frames) ||
         !read_encoded(&reader, index[2], &count))
-        return NULL;
-    const int32_t *rows = (const int32_t *)(const void *)reader.next;
+        return 0;
+    const uint8_t *rows = reader.next;
     size_t low = 0,
            high = count < (size_t)(reader.end - reader.next) / 8 ? count : (size_t)(reader.end - reader.next) / 8;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if ((uintptr_t)index + (uintptr_t)(intptr_t)rows[2 * middle] <= code)
+        if (led_to(index, rows, 2 * middle) <= code)
             low = middle + 1;
         else
             high = middle;
     }
-    return low > 0 ? index + rows[2 * low - 1] : NULL;
+    return low > 0 ? led_to(index, rows, 2 * low - 1) : 0;
 }
 
 bool call_frame_find(const struct dl_phdr_info *image, uintptr_t code, struct call_frame *out) {
-    const uint8_t *entry = NULL;
+    uintptr_t entry = 0;
     for (size_t i = 0; i < image->dlpi_phnum && !entry; i++) {
         const ElfW(Phdr) *part = &image->dlpi_phdr[i];
         if (part->p_type == PT_GNU_EH_FRAME)
-            entry = find_entry((const uint8_t *)(uintptr_t)(image->dlpi_addr + part->p_vaddr), part->p_memsz, code);
+            entry = find_entry(image, (uintptr_t)(image->dlpi_addr + part->p_vaddr), code);
     }
     if (!entry)
         return false;
-    struct reader reader = entry_at(entry);
-    const uint8_t *place = reader.next;
+    struct reader reader = entry_at(image, entry);
+    uintptr_t place = (uintptr_t)reader.next;
     uint64_t distance = read_fixed(&reader, 4);
     struct common common;
     uintptr_t length;
     struct state state = {.depth = 0};
-    if (distance == 0 || !read_common(place - distance, &common) ||
+    if (distance == 0 || !read_common(image, place - distance, &common) ||
         !read_encoded(&reader, common.encoding, &state.code) ||
         !read_encoded(&reader, common.encoding & FORMAT_MASK, &length) || code - state.code >= length)
         return false;

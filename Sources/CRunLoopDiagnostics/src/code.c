@@ -117,8 +117,10 @@ static bool is_in(const struct image *image, uint64_t offset, uint64_t length) {
 /// None if the file is not sound.
 static const ElfW(Shdr) * sections_of(const struct image *image, size_t *count) {
     const ElfW(Ehdr) *header = (const void *)image->file;
+    const uint8_t class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
     bool is_sound = image->size >= sizeof *header && memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
-                    header->e_shstrndx < header->e_shnum &&
+                    header->e_ident[EI_CLASS] == class && header->e_shentsize == sizeof(ElfW(Shdr)) &&
+                    header->e_shoff % _Alignof(ElfW(Shdr)) == 0 && header->e_shstrndx < header->e_shnum &&
                     is_in(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof(ElfW(Shdr)));
     *count = is_sound ? header->e_shnum : 0;
     return is_sound ? (const void *)(image->file + header->e_shoff) : NULL;
@@ -158,7 +160,8 @@ static const char *find_name_in(const struct image *image, uint32_t type, uint64
     const ElfW(Shdr) *sections = sections_of(image, &count);
     for (size_t i = 0; i < count; i++) {
         const ElfW(Shdr) *table = &sections[i];
-        if (table->sh_type != type || table->sh_link >= count || !is_in(image, table->sh_offset, table->sh_size))
+        if (table->sh_type != type || table->sh_link >= count || !is_in(image, table->sh_offset, table->sh_size) ||
+            table->sh_offset % _Alignof(ElfW(Sym)))
             continue;
         const ElfW(Shdr) *names = &sections[table->sh_link];
         if (names->sh_size == 0 || !is_in(image, names->sh_offset, names->sh_size) ||

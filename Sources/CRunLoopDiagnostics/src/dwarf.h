@@ -38,16 +38,16 @@ static inline uint64_t read_uleb(struct reader *reader) {
 }
 
 static inline int64_t read_sleb(struct reader *reader) {
-    int64_t value = 0;
+    uint64_t value = 0;
     unsigned shift = 0;
     uint8_t byte;
     do {
         byte = (uint8_t)read_fixed(reader, 1);
         if (shift < 64)
-            value |= (int64_t)((uint64_t)(byte & 0x7f) << shift);
+            value |= (uint64_t)(byte & 0x7f) << shift;
         shift += 7;
     } while (byte & 0x80);
-    return shift < 64 && (byte & 0x40) ? value | -((int64_t)1 << shift) : value;
+    return (int64_t)(shift < 64 && (byte & 0x40) ? value | UINT64_MAX << shift : value);
 }
 
 static inline const char *read_text(struct reader *reader) {

@@ -29,8 +29,10 @@ struct table {
 enum { FORM_TEXT = 0x08, FORM_TEXT_AT = 0x0e, FORM_LINE_TEXT_AT = 0x1f, FORM_ULEB = 0x0f, FORM_DATA16 = 0x1e };
 enum { FORM_BYTE = 0x0b, FORM_TWO = 0x05, FORM_FOUR = 0x06, FORM_EIGHT = 0x07 };
 
+/// "" in a section whose last text has no end, which is read as others are.
 static const char *text_at(const struct section *section, uint64_t offset) {
-    return offset < section->size ? (const char *)section->begin + offset : "";
+    bool is_sound = offset < section->size && section->begin[section->size - 1] == 0;
+    return is_sound ? (const char *)section->begin + offset : "";
 }
 
 /// A text, or a number in `*number`. False for what is not known.
@@ -63,6 +65,8 @@ static bool read_entries(struct reader *reader, const struct sections *sections,
         forms[i] = read_uleb(reader);
     }
     uint64_t total = read_uleb(reader);
+    if (columns == 0 && total > 0)
+        return false;
     for (*count = 0; *count < total; ++*count) {
         if (*count == FILES_AT_MOST)
             return false;
@@ -141,8 +145,7 @@ static bool read_head(struct reader *all, const struct sections *sections, struc
 //===-- the program --------------------------------------------------------------------------------------------------===//
 
 struct registers {
-    uint64_t address, file;
-    int64_t line;
+    uint64_t address, file, line; ///< a line below 1 is none
 };
 
 static void add_row(struct rows *out, const struct table *table, const struct registers *at, bool is_end) {
@@ -157,7 +160,7 @@ static void add_row(struct rows *out, const struct table *table, const struct re
         out->capacity = capacity;
     }
     struct row row = {.address = at->address, .directory = "", .file = ""};
-    if (!is_end && at->file < table->files.count && at->line > 0) {
+    if (!is_end && at->file < table->files.count && (int64_t)at->line > 0) {
         uint64_t directory = table->files.directories[at->file];
         row.file = table->files.names[at->file];
         row.directory = directory < table->directories.count ? table->directories.names[directory] : "";
@@ -193,7 +196,7 @@ static void run_standard(struct rows *out, struct table *table, struct registers
     switch (opcode) {
     case COPY: add_row(out, table, at, false); break;
     case ADVANCE_PC: at->address += table->least * read_uleb(reader); break;
-    case ADVANCE_LINE: at->line += read_sleb(reader); break;
+    case ADVANCE_LINE: at->line += (uint64_t)read_sleb(reader); break;
     case SET_FILE: at->file = read_uleb(reader); break;
     case CONST_ADD_PC: at->address += table->least * ((255u - table->opcode_base) / table->range); break;
     case FIXED_ADVANCE_PC: at->address += read_fixed(reader, 2); break;
@@ -210,7 +213,7 @@ static void run_program(struct rows *out, struct table *table) {
         if (opcode >= table->opcode_base) {
             unsigned adjusted = opcode - table->opcode_base;
             at.address += table->least * (adjusted / table->range);
-            at.line += table->line_base + (int64_t)(adjusted % table->range);
+            at.line += (uint64_t)table->line_base + adjusted % table->range;
             add_row(out, table, &at, false);
         } else if (opcode == EXTENDED) {
             run_extended(out, table, &at);
