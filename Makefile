@@ -154,6 +154,12 @@ uninstall: uninstall-man ## Removes what install has installed
 	rm -f $(addprefix $(TO_INCLUDE)/,$(notdir $(HEADERS))) $(TO_LIB)/librunloop.* $(TO_LIB)/pkgconfig/runloop.pc
 	rm -rf $(TO_CMAKE)
 
+preload: ## The main actor, or all tasks, on the main loop of programs that are built already: prints the libraries for LD_PRELOAD
+	@mkdir -p $(BUILD)
+	@swift build -c release --package-path Packaging/Preload --scratch-path .build/preload > $(BUILD)/preload.log 2>&1 || \
+	    { cat $(BUILD)/preload.log; exit 1; }
+	@ls $(CURDIR)/.build/preload/release/librunloop-*.so
+
 #-- releases ----------------------------------------------------------------------------------------------------------
 
 check-install: ## Installs into a temporary folder, and builds and runs programs there; needs no git
@@ -446,6 +452,9 @@ test-growth: ## Checks how the cost of each operation grows with the number of i
 
 test-swift: ## The Swift tests
 	$(call logged,swift test $(SWIFT_FLAGS) --parallel --disable-xctest && swift test $(SWIFT_FLAGS) --disable-swift-testing)
+
+test-preload: ## The libraries of make preload, before programs that were built without them
+	$(call logged,Tests/bin/preload)
 
 test-packages: ## Programs built with each kind of package: pkg-config, CMake, Meson, Debian, the tarball; man pages; a release is prepared
 	$(call logged,Tests/bin/packages)
