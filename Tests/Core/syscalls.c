@@ -273,8 +273,8 @@ static void ask_from_thread(void) {
 }
 
 TEST("R6 R104 a thread without a loop asks about the main loop without a system call") {
-    struct system_calls calls = count_system_calls(ask_from_thread);
-    EXPECT_EQ(calls.own + calls.others, 0);
+    // The other thread may begin to wait for this one meanwhile.
+    EXPECT_EQ(count_system_calls(ask_from_thread).own, 0);
 }
 
 //===-- two loops that post to each other ----------------------------------------------------------------------------===//
