@@ -21,7 +21,9 @@ final class Choices {
     /// A choice that was made.
     struct Made: Sendable {
         let way: Int
+        /// Those that a search tries.
         let ways: Int
+        let chosenFrom: Int
         let isPreemption: Bool
         /// Of a choice among places: those at which somebody else could go on, a bit for each. `nil` for all others.
         var places: UInt64? = nil
@@ -35,6 +37,8 @@ final class Choices {
     }
 
     private(set) var made: [Made] = []
+    /// Another run, with which this one is compared.
+    var followed: Followed?
     private let decisions: Decisions
     private var state: UInt64
     private var strategy: Strategy
@@ -95,9 +99,11 @@ final class Choices {
             case .journal(let journal), .search(let journal):
                 made.count < journal.count ? min(journal[made.count], count - 1) : 0
             }
+        followed?.compare(made.count, way: way, ways: count, kind)
         made.append(
             Made(
-                way: way, ways: kind == .dice ? 1 : count, isPreemption: kind == .preemption || kind == .place,
+                way: way, ways: kind == .dice ? 1 : count, chosenFrom: count,
+                isPreemption: kind == .preemption || kind == .place,
                 places: kind == .place ? 0 : nil))
         return way
     }

@@ -55,8 +55,11 @@ struct Member {
 @safe struct Wait: CustomStringConvertible {
     @safe private let wait: runloop_simulated_wait
     private let calls = Calls()
+    let since: Int64
 
-    init(_ wait: runloop_simulated_wait) { self.wait = unsafe wait }
+    init(_ wait: runloop_simulated_wait, since: Int64) {
+        (self.wait, self.since) = unsafe (wait, since)
+    }
 
     /// Can it go on, whatever the time is?
     var isReady: Bool { unsafe wait.is_ready?(wait.object) == true }

@@ -56,13 +56,16 @@ extension RunLoop {
         }
 
         /// On a new thread, whose place the `heir` takes if it can't go on.
-        init(_ choices: Choices, named name: String, patience: Int32, tellsStory: Bool, heir: Turn) {
+        init(_ choices: Choices, named name: String, patience: Int32, tellsStory: Bool, follows: Followed?, heir: Turn)
+        {
             loop = .current
             core = unsafe runloop_current()
             start = 1_000_000_000_000
             schedule = Schedule(choices, startingAt: start)
             schedule.patience = patience
             if tellsStory { schedule.story = Story(startingAt: start) }
+            schedule.followTasks()
+            if let follows { schedule.follow(follows, since: start) }
             join("main")
             schedule.expectTraps(heir: heir)
             unsafe runloop_simulation_begin_run(schedule.world, name)
@@ -213,20 +216,27 @@ extension RunLoop {
             {
                 .failure(trap)
             } else if let leak = schedule.leak {
-                .failure(leak.waited(by: tasks.known.waiting(schedule, since: start)))
+                .failure(leak.waited(by: schedule.waiting(since: start)))
             } else if !outsiders.isEmpty {
                 .failure(Escape(functions: outsiders, lines: lines))
             } else if let result = outcome.withLock({ $0 }) {
                 result
+            } else if let wait = schedule.exceeded {
+                .failure(standstill(.limit("\(wait.what), for \(Nanoseconds.inSeconds(wait.end - wait.since))")))
+            } else if schedule.isStuck(owned.withLock { $0.first }) {
+                .failure(standstill(.others(schedule.busiest)))
             } else if schedule.goesRound {
                 .failure(Livelock(steps: schedule.steps, functions: schedule.busiest, lines: lines))
             } else {
-                .failure(
-                    Standstill(
-                        waiters: waiters, tasks: schedule.blocked + tasks.known.waiting(schedule, since: start),
-                        loops: descriptions,
-                        lines: lines))
+                .failure(standstill(.nothingHappens))
             }
+        }
+
+        private func standstill(_ reason: Standstill.Reason) -> Standstill {
+            let goOn = reason == .nothingHappens ? [] : tasks.expected
+            return Standstill(
+                reason: reason, waiters: waiters, tasks: schedule.waiting(since: start, but: goOn), loops: descriptions,
+                lines: lines)
         }
 
         /// A task is to go on, on a thread of the simulation: is it the simulation's? Not if it is older.
@@ -243,7 +253,7 @@ extension RunLoop {
 
         /// A task of the simulation's is to go on, as a thread outside has said.
         func noteOutsider(_ place: CodePlace?) {
-            let name = place.map { "\($0)" } ?? "a function without a name"
+            let name = place?.full ?? "a function without a name"
             owned.withLock { owned in
                 if !owned.outsiders.contains(name) { owned.outsiders.append(name) }
             }

@@ -9,6 +9,9 @@ struct Outcome: Sendable {
     let lines: [String]
     let story: [String]
     let duration: Duration
+    let steps: Int
+    /// From the run with which it was compared.
+    let difference: Difference?
 
     var journal: [Int] { made.map(\.way) }
 
@@ -27,7 +30,8 @@ struct Outcome: Sendable {
             return unmet.line == other.line && unmet.file == other.file
                 && unmet.what.filter { !$0.isNumber } == other.what.filter { !$0.isNumber }
         case (let stands as RunLoop.Simulation.Standstill, let other as RunLoop.Simulation.Standstill):
-            return stands.waiters == other.waiters && stands.places == other.places
+            return stands.reason.kind == other.reason.kind && stands.waiters == other.waiters
+                && stands.places == other.places
         case (let trap as RunLoop.Simulation.Trap, let other as RunLoop.Simulation.Trap): return trap.isLike(other)
         case (let leak as RunLoop.Simulation.LeakedContinuation, let other as RunLoop.Simulation.LeakedContinuation):
             return leak.function == other.function
@@ -39,6 +43,12 @@ struct Outcome: Sendable {
     func isSameRun(as other: Outcome) -> Bool {
         journal == other.journal && lines == other.lines && (error == nil) == (other.error == nil)
     }
+}
+
+/// The choices of another run, and of which the difference is looked for: the first, or the one of that number.
+struct Following: Sendable {
+    let made: [Choices.Made]
+    var number: Int?
 }
 
 /// The runs of one body, each on a thread of its own. Blocks the calling thread.
@@ -53,7 +63,7 @@ package struct Runs: Sendable {
         (self.body, self.file, self.line) = (body, file, line)
     }
 
-    func once(_ decisions: Decisions, tellsStory: Bool = false) -> Outcome {
+    func once(_ decisions: Decisions, tellsStory: Bool = false, following: Following? = nil) -> Outcome {
         let under = Guarded<UnderWay?>(nil)
         let result = Guarded<Result<Void, any Error>?>(nil)
         let starter = Starter()
@@ -62,11 +72,12 @@ package struct Runs: Sendable {
         defer { end.free() }
         let thread = PosixThread.start("simulation") {
             let choices = Choices(decisions)
+            let follows = following.map { Followed($0.made, number: $0.number) }
             // A thread outside that resumes a task is awaited where it is to be found out, not in each of many repetitions.
             let patience: Int32 = if case .journal = decisions { 0 } else if ownsTasks { 3000 } else { 0 }
             let simulation = RunLoop.Simulation(
                 choices, named: name(of: decisions), patience: patience, tellsStory: tellsStory || Story.isPrinted,
-                heir: end)
+                follows: follows, heir: end)
             _ = simulation.beginWait(for: "the end of the body", file, line)
             under.withLock { $0 = UnderWay(simulation: simulation, choices: choices) }
             let ended = simulation.run(body, by: starter)
@@ -86,7 +97,8 @@ package struct Runs: Sendable {
         }
         return Outcome(
             error: error, made: run.choices.made, lines: run.simulation.lines,
-            story: run.simulation.schedule.story?.lines ?? [], duration: .now - begin)
+            story: run.simulation.schedule.story?.lines ?? [], duration: .now - begin,
+            steps: run.simulation.schedule.steps, difference: run.choices.followed?.found)
     }
 
     /// Used by one thread after another.
@@ -108,27 +120,49 @@ package struct Runs: Sendable {
         _ outcome: Outcome, seed: UInt64?, _ report: RunLoop.Simulation.Report
     ) -> RunLoop.Simulation.Failure {
         guard let error = outcome.error else { preconditionFailure("A run has not failed.") }
-        let again = once(seed.map { .seed($0) } ?? .journal(outcome.journal))
-        let isRepeatable = again.isSameRun(as: outcome) && !(error is RunLoop.Simulation.Escape)
-        if !isRepeatable { return RunLoop.Simulation.Failure(error, outcome, seed: seed, report, isRepeatable: false) }
+        let decisions = seed.map { Decisions.seed($0) } ?? .journal(outcome.journal)
+        let again = once(decisions, following: Following(made: outcome.made))
+        if error is RunLoop.Simulation.Escape { return .init(error, outcome, seed: seed, report) }
+        if !again.isSameRun(as: outcome) {
+            let difference = firstDifference(outcome, again, decisions)
+            return .init(error, outcome, seed: seed, report, firstDifference: difference)
+        }
         let shortest = shortened(outcome)
         let repeated = once(.journal(shortest.journal), tellsStory: true)
         let last = repeated.failsLike(shortest) ? repeated : shortest
         return RunLoop.Simulation.Failure(last.error ?? error, last, seed: seed, report, isRepeatable: true)
     }
 
+    /// With the names of what the first run had to choose from, if another one comes to the same choice.
+    private func firstDifference(_ outcome: Outcome, _ again: Outcome, _ decisions: Decisions) -> String {
+        var own: Difference?
+        if let number = again.difference?.number, number < outcome.made.count {
+            for _ in 0..<3 where own == nil {
+                let found = once(decisions, following: Following(made: [], number: number)).difference
+                let isSame = found.map {
+                    ($0.way, $0.ways) == (outcome.made[number].way, outcome.made[number].chosenFrom)
+                }
+                if isSame == true { own = found }
+            }
+        }
+        return outcome.firstDifference(again, again.difference, own)
+    }
+
     /// Of a search for the shortest run: how many threads may stay where they are for it.
     private static let mostThreadsLeft = 100
+    /// And how many steps there may be, which only runs that go round need.
+    private static let mostSteps = 4_000_000
 
     /// Takes back choices, many at a time and then fewer, as long as the body fails in the same way.
     private func shortened(_ failed: Outcome) -> Outcome {
         var best = failed
         var attemptsLeft = 300
         var threadsLeft = Self.mostThreadsLeft
+        var stepsLeft = Self.mostSteps
         var size = max(1, best.trimmed.count / 2)
-        while attemptsLeft > 0 && threadsLeft > 0 {
+        while attemptsLeft > 0 && threadsLeft > 0 && stepsLeft > 0 {
             var begin = 0
-            while begin < best.trimmed.count && attemptsLeft > 0 && threadsLeft > 0 {
+            while begin < best.trimmed.count && attemptsLeft > 0 && threadsLeft > 0 && stepsLeft > 0 {
                 var journal = best.trimmed
                 let range = begin..<min(begin + size, journal.count)
                 begin += size
@@ -136,6 +170,7 @@ package struct Runs: Sendable {
                 journal.replaceSubrange(range, with: repeatElement(0, count: range.count))
                 attemptsLeft -= 1
                 let outcome = once(.journal(journal))
+                stepsLeft -= outcome.steps
                 // The thread of a loop has descriptors.
                 if let trap = outcome.error as? RunLoop.Simulation.Trap { threadsLeft -= trap.isOnLoop ? 3 : 1 }
                 if outcome.failsLike(best) { best = outcome }

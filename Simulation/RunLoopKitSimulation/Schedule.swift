@@ -29,6 +29,10 @@ internal import RunLoopKitTasks
     /// So many steps, of tasks and of time, are a program that goes round.
     var mostSteps = 1_000_000
     var steps = 0
+    /// By the numbers of `awaiting`.
+    var limitedWaits: [UInt: LimitedWait] = [:]
+    /// One that took longer.
+    var exceeded: LimitedWait?
     /// Where a thread looked at the clock again and again, until there were too many steps.
     var roundabout: CodePlace?
     /// How long real threads are given to resume a task, when nothing can happen otherwise, in milliseconds.
@@ -40,6 +44,10 @@ internal import RunLoopKitTasks
     var processors = 2
     /// What has happened, if somebody wants to know.
     var story: Story?
+    /// What there was to choose from last, in a run that is compared with another one.
+    var offered: [Candidate] = []
+    /// Does anybody want to know which job is which?
+    var namesJobs: Bool { story != nil || choices.followed != nil }
     private var taskNumbers: [UInt32: Int] = [:]
     var places = Places()
     /// The one that went on last.
@@ -135,9 +143,15 @@ internal import RunLoopKitTasks
     /// Which has the turn.
     private func runJob(of member: Int) {
         guard let job = members[member].job else { return }
+        jobs.known.begin(job)
         runloop_simulation_exit()
         runloop_simulation_begin_step()
-        job.run(jobs.known, at: now)
+        job.run()
+        if story != nil && runloop_simulation_enter() {
+            noteChanges(by: name(of: members[member]))
+            runloop_simulation_exit()
+        }
+        jobs.known.end(members[member].job ?? job, at: now, step: steps)
         _ = runloop_simulation_enter()
         members[member].job = nil
         if !countStep() { isOver = true }
@@ -204,8 +218,10 @@ internal import RunLoopKitTasks
 
     /// A task is to go on. If it is the calling thread's own, that has nothing to do before it any more.
     func pause(afterResuming job: SimulatedTasks.Job) {
-        let mine = members[Int(runloop_simulation_member())].job
-        if mine?.number != job.number || job.number == 0 { pause(.resumed(job.number, job.place)) }
+        let me = Int(runloop_simulation_member())
+        let mine = members[me].job
+        if job.number == 0 { members[me].job?.mayHaveSwitched = true }
+        if mine?.number != job.number || job.number == 0 { pause(.resumed(job.number, job.place, name: job.name)) }
     }
 
     /// A loop begins an iteration.
@@ -234,7 +250,7 @@ internal import RunLoopKitTasks
             usleep(1000)
             return
         }
-        members[me].status = unsafe .blocked(Wait(wait.pointee))
+        members[me].status = unsafe .blocked(Wait(wait.pointee, since: now))
         unsafe countLooks(of: wait.pointee.looks, by: me)
         let next = nextToGoOn(from: me)
         if isOver && me == 0 && next.member == 0 && !mayGoOn(members[0]) { runloop_simulation_stay() }
@@ -255,7 +271,7 @@ internal import RunLoopKitTasks
     private func nextToGoOn(from member: Int) -> Candidate {
         var next = candidates(current: member)
         while next.isEmpty && countStep() && passTime() { next = candidates(current: member) }
-        if next.isEmpty && !goesRound && awaitOutsiders() { next = candidates(current: member) }
+        if next.isEmpty && !goesRound && exceeded == nil && awaitOutsiders() { next = candidates(current: member) }
         if !next.isEmpty { return choose(next, .turn) }
         standsStill = !goesRound
         isOver = true
@@ -266,6 +282,7 @@ internal import RunLoopKitTasks
         var candidates = candidates
         let isTired = run.count >= Self.mostInARow && candidates.contains { $0.id == run.id }
         if isTired && candidates[0].id == run.id { candidates.append(candidates.removeFirst()) }
+        if choices.followed != nil { offered = candidates }
         let way = choices.chooseNext(candidates.map(\.id), isTired ? .turn : kind, tired: isTired ? run.id : nil)
         let chosen = candidates[way]
         if candidates.count > 1 { run = (chosen.id, chosen.id == run.id ? run.count + 1 : 0) }
@@ -352,6 +369,10 @@ internal import RunLoopKitTasks
         let first = min(
             members.lazy.map(\.end).min() ?? .max, jobs.firstInstant, unsafe runloop_simulation_next_timer_ns(world))
         if first == .max { return false }
+        if exceedsLimit(before: first) {
+            now = max(now, exceeded?.end ?? now)
+            return false
+        }
         let steps = 4
         let delay = greatestDelay > 0 ? greatestDelay / Int64(steps) * Int64(choices.choose(steps + 1)) : 0
         now = max(now, first + delay)

@@ -23,6 +23,10 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         let number: UInt32
         /// A task of the runtime's, which wakes the one that sleeps.
         fileprivate(set) var isEndOfSleep = false
+        /// An actor was woken meanwhile, perhaps for the task.
+        var mayHaveSwitched = false
+        /// Of a job that is no task's, for the story: "actor Pool". `nil` if it is a task's, or nobody wants to know.
+        fileprivate(set) var name: String?
 
         init(_ job: UnownedJob, on executor: Executor) {
             work = .task(job, executor)
@@ -39,10 +43,12 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         var place: CodePlace? { job.flatMap { CodePlace(of: TaskWords($0)) } }
         var isMainActors: Bool { if case .task(_, .main) = work { true } else { false } }
 
-        func run(_ known: KnownTasks, at now: Int64) {
-            known.begin(self)
-            defer { known.end(self, at: now) }
-            run()
+        /// With its name, if it is no task's. It has not run.
+        var named: Job {
+            guard number == 0, let words = job.map({ TaskWords($0) }) else { return self }
+            var named = self
+            named.name = words.isEndOfYield ? Story.endOfYield : words.actor.map { "actor \(type(of: $0))" }
+            return named
         }
 
         func run() {
@@ -112,6 +118,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
 
     /// Any thread. After the end of the simulation, nobody runs it any more.
     func add(_ job: Job) {
+        let job = job.number == 0 && schedule.namesJobs ? job.named : job
         let (hasEnded, asks, cancelled) = state.withLock { state -> (Bool, Bool, Job?) in
             if state.hasEnded { return (true, false, nil) }
             state.ready.append(job)
@@ -153,11 +160,17 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
     func add(_ job: Job, after delay: Duration) {
         var job = job
         job.isEndOfSleep = true
+        known.drop(job.number)
         let instant = Nanoseconds.sum(schedule.now, max(0, Nanoseconds.of(delay)))
         state.withLock { state in
             if state.hasEnded { return }
             state.add(Sleep(instant: instant, job: job, sleeper: TaskWords.numberOfCurrent))
         }
+    }
+
+    /// Those that sleep or are ready.
+    var expected: Set<UInt32> {
+        state.withLock { state in Set(state.delayed.map(\.sleeper)).union(state.ready.map(\.number)) }
     }
 
     var isEmpty: Bool { state.withLock { $0.ready.isEmpty } }
@@ -175,7 +188,9 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
     func take(at index: Int, step: Int, of mostSteps: Int) -> Job {
         state.withLock { state in
             let job = state.ready.remove(at: index)
-            if step > mostSteps - Self.lastSteps, let place = job.place { state.places[place, default: 0] += 1 }
+            if step > mostSteps - Self.lastSteps, job.number != 0, !job.isEndOfSleep, let place = job.place {
+                state.places[place, default: 0] += 1
+            }
             return job
         }
     }
@@ -183,7 +198,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
     /// The functions in which the last steps were, the most frequent first.
     var busiest: [String] {
         var counts: [String: Int] = [:]
-        for (place, count) in state.withLock({ $0.places }) { counts["\(place)", default: 0] += count }
+        for (place, count) in state.withLock({ $0.places }) { counts[place.full, default: 0] += count }
         return counts.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(3).map(\.key)
     }
 

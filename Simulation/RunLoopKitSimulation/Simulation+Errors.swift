@@ -3,13 +3,33 @@ public import RunLoopKit
 
 extension RunLoop.Simulation {
     /// The error of a run in which nothing can happen any more: no task is ready, no loop has anything to do, and nobody waits for an
-    /// instant.
+    /// instant. Or of one in which something happens again and again, but not what the test awaits: it has taken longer than the limit that
+    /// it has from ``awaiting(_:atMost:fileID:line:isolation:_:)``; or there were more steps than ``mostSteps``, in the last half of which
+    /// neither the body nor anything that it awaits did one.
     public struct Standstill: Error, CustomStringConvertible {
-        /// What is waited for, by the body and by each task that said so by ``awaiting(_:fileID:line:isolation:_:)``, and where: "the answer:
+        enum Reason: Hashable {
+            case nothingHappens
+            /// What was awaited too long, in words.
+            case limit(String)
+            /// Only these functions go on, the most frequent first.
+            case others([String])
+
+            /// Without figures.
+            var kind: Int {
+                switch self {
+                case .nothingHappens: 0
+                case .limit: 1
+                case .others: 2
+                }
+            }
+        }
+
+        let reason: Reason
+        /// What is waited for, by the body and by each task that said so by ``awaiting(_:atMost:fileID:line:isolation:_:)``, and where: "the answer:
         /// Tests/File.swift:12".
         public let waiters: [String]
-        /// Each task that waits for ever, in words: for a continuation, another task or a group, since when, in which function and at which
-        /// line.
+        /// Each task that waits for ever, in words: for a continuation, another task or a group, in which function, at which line and on which
+        /// actor, and since when. The one that has waited longest comes first.
         public let tasks: [String]
         /// The tasks without their numbers and times.
         var places: Set<String> { Set(tasks.map { $0.filter { !$0.isNumber } }) }
@@ -20,13 +40,29 @@ extension RunLoop.Simulation {
 
         /// All of that, in sentences.
         public var description: String {
-            """
-            Nothing can happen any more, and the body has not ended: it waits for something that never comes.
-            \((waiters.map { "Waiting for \($0)" } + tasks).joined(separator: "\n"))
-            \(lines.suffix(20).joined(separator: "\n"))
-            The loops:
-            \(loops.joined(separator: "\n"))
-            """
+            ([sentence] + waiters.map { "Waiting for \($0)" } + tasks + lines.suffix(20) + itemsOfLoops).joined(
+                separator: "\n")
+        }
+
+        /// Without those of the simulation, and only if there are others.
+        private var itemsOfLoops: [String] {
+            let shown = loops.map { $0.split(separator: "\n").filter { !$0.contains("“RunLoopKitSimulation/") } }
+            let hasItems = shown.joined().contains { $0.hasPrefix("        ") }
+            return hasItems ? ["The loops:"] + shown.joined().map(String.init) : []
+        }
+
+        private var sentence: String {
+            switch reason {
+            case .nothingHappens:
+                "Nothing can happen any more, and the body has not ended: it waits for something that never comes."
+            case .limit(let what): "The program goes on, but what the test awaits has not come: \(what)."
+            case .others(let functions):
+                """
+                The body waits for something that never comes. Others go on again and again, but in the last half of all steps nothing that it \
+                awaits did. The latest steps were in
+                \(functions.joined(separator: "\n"))
+                """
+            }
         }
     }
 
@@ -41,11 +77,8 @@ extension RunLoop.Simulation {
 
         /// All of that, in sentences.
         public var description: String {
-            """
-            The body has not ended after \(steps) steps: the program goes round. The latest were in
-            \(functions.joined(separator: "\n"))
-            \(lines.suffix(20).joined(separator: "\n"))
-            """
+            (["The body has not ended after \(steps) steps: the program goes round. The latest were in"] + functions
+                + lines.suffix(20)).joined(separator: "\n")
         }
     }
 
@@ -58,11 +91,11 @@ extension RunLoop.Simulation {
 
         /// All of that, in sentences.
         public var description: String {
-            """
-            The program has left the simulation: a thread outside has resumed a task, so the same seed need not give the same run. It went on in
-            \(functions.joined(separator: "\n"))
-            \(lines.suffix(20).joined(separator: "\n"))
-            """
+            let sentence = """
+                The program has left the simulation: a thread outside has resumed a task, so the same seed need not give the same run. \
+                It went on in
+                """
+            return ([sentence] + functions + lines.suffix(20)).joined(separator: "\n")
         }
     }
 

@@ -47,8 +47,13 @@ extension RunLoop.Simulation {
         public let report: Report?
         /// Did a second run under the seed go the same way? If not, something of the program is outside the simulation.
         public let isRepeatable: Bool
+        /// If it did not, the first choice at which it differed: in which step, when, at which line, and what there was to choose from.
+        public let firstDifference: String?
 
-        init(_ error: any Swift.Error, _ outcome: Outcome, seed: UInt64?, _ report: Report?, isRepeatable: Bool) {
+        init(
+            _ error: any Swift.Error, _ outcome: Outcome, seed: UInt64?, _ report: Report?, isRepeatable: Bool = false,
+            firstDifference: String? = nil
+        ) {
             self.seed = seed
             self.error = error
             journal = outcome.trimmed
@@ -56,15 +61,15 @@ extension RunLoop.Simulation {
             story = outcome.story
             self.report = report
             self.isRepeatable = isRepeatable
+            self.firstDifference = firstDifference
         }
 
         /// All of that, in sentences.
         public var description: String {
-            """
-            \(seed.map { "Seed \($0) fails. " } ?? "")\(error)
-            \(isRepeatable ? "It is repeated by replay(\(journal))." : Self.notRepeatable)
-            \(report.map { "\($0)\n" } ?? "")\(happened.joined(separator: "\n"))
-            """
+            let repetition = isRepeatable ? ["It is repeated by replay(\(journal))."] : notRepeatable
+            return
+                (["\(seed.map { "Seed \($0) fails. " } ?? "")\(error)"] + repetition
+                + (report.map { ["\($0)"] } ?? []) + happened).joined(separator: "\n")
         }
 
         private static let shown = 100
@@ -75,10 +80,15 @@ extension RunLoop.Simulation {
             return ["What happens:"] + (left > 0 ? ["(\(left) steps before)"] : []) + story.suffix(Self.shown)
         }
 
-        private static let notRepeatable = """
-            A second run under the seed went another way, so something of the program has left the simulation: a thread, a Dispatch queue, a \
-            descriptor of the world outside, or an order that the process decides, such as that of a set's elements.
-            """
+        /// An ``Escape`` says why itself.
+        private var notRepeatable: [String] {
+            guard let firstDifference else { return [] }
+            let sentence = """
+                A second run under the seed went another way, so something of the program has left the simulation: a thread, a Dispatch queue, a \
+                descriptor of the world outside, or an order that the process decides, such as that of a set's elements.
+                """
+            return [sentence, firstDifference]
+        }
     }
 }
 

@@ -14,7 +14,17 @@ final class Story {
         /// A task goes on, after an await.
         case job(CodePlace?)
         /// A task will go on.
-        case resumed(UInt32, CodePlace?)
+        case resumed(UInt32, CodePlace?, name: String?)
+        /// A task is cancelled, by a call.
+        case cancels(UInt32)
+        case cancelsGroup
+        /// A task was cancelled, for instance since its parent was.
+        case cancelled(UInt32)
+        /// An error was thrown.
+        case threw(String)
+        /// The task has ended.
+        case returned
+        case failed(String)
         /// What a thread did by a call of libc's: "posts a semaphore".
         case did(String)
         case sent(runloop__sent, what: UInt?, to: String)
@@ -25,59 +35,97 @@ final class Story {
         case link(String)
     }
 
-    private(set) var lines: [String] = []
+    private var steps = StorySteps()
     private let start: Int64
+    /// What is looked up once.
+    private var places: [CodePlace: String] = [:]
+    private var callers: [String: String] = [:]
 
     init(startingAt start: Int64) {
         self.start = start
     }
 
+    /// The name of a job that lets its task go on.
+    static let endOfYield = "the end of a yield"
+
+    /// In words, with what happens again and again in one line.
+    var lines: [String] { steps.folded(since: start) }
+
     /// Does the environment ask for each line as it happens? For runs that end the process.
     static let isPrinted = unsafe getenv("RUNLOOP_SIMULATION_STORY") != nil
 
-    private func append(_ line: String) {
-        lines.append(line)
-        if Self.isPrinted { _ = unsafe "\(line)\n".withCString { unsafe write(STDERR_FILENO, $0, strlen($0)) } }
+    private func append(_ now: Int64, _ text: String, _ kind: StorySteps.Kind = .other) {
+        steps.append(now, text, kind)
+        if !Self.isPrinted { return }
+        let line = "\(Nanoseconds.inSeconds(now - start)) \(text)\n"
+        _ = unsafe line.withCString { unsafe write(STDERR_FILENO, $0, strlen($0)) }
     }
 
     func add(_ event: Event, by who: String, at now: Int64, number: (UInt32) -> Int) {
-        let time = Nanoseconds.inSeconds(now - start)
         switch event {
-        case .turn: add(time, who, "goes on", nil)
-        case .job(let place): add(time, who, "runs \(place.map(\.full) ?? "on")", nil)
-        case .resumed(let task, let place):
-            let rest = place.map { ", to run \($0.full)" } ?? ""
-            add(time, who, task == 0 ? "wakes an actor" : "wakes task \(number(task))\(rest)", CodePlace.ofCaller)
+        case .turn: append(now, "\(who) goes on")
+        case .job(let place): append(now, "\(who) runs \(place.map(full) ?? "on")", .runs)
+        case .resumed(let task, let place, let name):
+            if task == 0 { return add(now, who, name == Self.endOfYield ? "yields" : "wakes \(name ?? "an actor")") }
+            add(now, who, "wakes task \(number(task))\(place.map { ", to run \(full($0))" } ?? "")")
+        case .cancels(let task): add(now, who, "cancels task \(number(task))")
+        case .cancelsGroup: add(now, who, "cancels a group")
+        case .cancelled(let task): append(now, "\(who) has cancelled task \(number(task))")
+        case .threw(let error): addThrow(now, "\(who) throws \(error)")
+        case .returned: append(now, "\(who) returns")
+        case .failed(let error): append(now, "\(who) ends with \(error)")
         case .sent(let kind, let what, let loop):
             guard let caller = CodePlace.ofCaller else { return }
             switch kind {
             case RUNLOOP__SENT_TASK:
-                let function = what.flatMap { CodePlace(function: $0) }.map { " \($0.full)" } ?? " a function"
-                add(time, who, "sends\(function) to loop \(loop)", caller)
-            case RUNLOOP__SENT_STOP: add(time, who, "stops loop \(loop)", caller)
-            default: add(time, who, "wakes loop \(loop)", caller)
+                let function = what.flatMap { CodePlace(function: $0) }.map { " \(full($0))" } ?? " a function"
+                append(now, "\(who) sends\(function) to loop \(loop), at \(caller.line)")
+            case RUNLOOP__SENT_STOP: append(now, "\(who) stops loop \(loop), at \(caller.line)")
+            default: append(now, "\(who) wakes loop \(loop), at \(caller.line)")
             }
-        case .link(let text): append("\(time) a link \(text)")
-        case .did(let what): add(time, who, what, CodePlace.ofCaller)
-        case .noted(let text): add(time, who, "notes: \(text)", nil)
-        case .trapped(let trap): add(time, who, trap.happened, nil)
-        case .leaked(let leak): add(time, who, leak.happened, nil)
+        case .link(let text): append(now, "a link \(text)")
+        case .did(let what): add(now, who, what)
+        case .noted(let text): append(now, "\(who) notes: \(text)")
+        case .trapped(let trap): append(now, "\(who) \(trap.happened)")
+        case .leaked(let leak): append(now, "\(who) \(leak.happened)")
         }
     }
 
-    private func add(_ time: String, _ who: String, _ what: String, _ place: CodePlace?) {
-        append("\(time) \(who) \(what)\(place.map { ", at \($0.line)" } ?? "")")
+    /// At the line of the caller. In a story that is long already, this is the line at which the same was last done.
+    private func add(_ now: Int64, _ who: String, _ what: String) {
+        let text = "\(who) \(what)"
+        if steps.count > Self.mostLookedUp, let known = callers[text] { return append(now, known) }
+        let whole = "\(text)\(CodePlace.ofCaller.map { ", at \($0.line)" } ?? "")"
+        callers[text] = whole
+        append(now, whole)
+    }
+
+    /// The runtime throws what it has caught again, elsewhere.
+    private func addThrow(_ now: Int64, _ text: String) {
+        if steps.lastText == text { return }
+        append(now, "\(text)\(CodePlace.ofCaller.map { ", at \($0.line)" } ?? "")")
+    }
+
+    /// A look at the calls takes longer than the step of most programs.
+    private static let mostLookedUp = 10_000
+
+    private func full(_ place: CodePlace) -> String {
+        if let known = places[place] { return known }
+        places[place] = place.full
+        return places[place] ?? ""
     }
 }
 
 extension Nanoseconds {
     /// "10826.779 seconds": a person counts in decimals, to a millionth at most.
-    static func inSeconds(_ nanoseconds: Int64) -> String {
+    static func inSeconds(_ nanoseconds: Int64) -> String { "\(seconds(nanoseconds)) seconds" }
+
+    static func seconds(_ nanoseconds: Int64) -> String {
         let million = 1_000_000
         let (seconds, rest) = ((nanoseconds + 500) / 1000).quotientAndRemainder(dividingBy: Int64(million))
         var digits = String(String(million + Int(rest)).dropFirst())
         while digits.count > 1 && digits.hasSuffix("0") { digits.removeLast() }
-        return "\(seconds).\(digits) seconds"
+        return "\(seconds).\(digits)"
     }
 }
 #endif

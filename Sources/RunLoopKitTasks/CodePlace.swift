@@ -114,6 +114,12 @@ package struct CodePlace: Hashable, CustomStringConvertible {
     /// The innermost function of the program's own.
     package var description: String { innermost.1 }
 
+    /// The same, and whether it is a method of an actor.
+    package var fullWithActor: String {
+        let (_, name) = innermost
+        return CodeName.isOfActor(name) ? "actor \(full)" : full
+    }
+
     private var innermost: (UInt?, String) {
         let code =
             functions.first { code in source(of: code).map { !Self.isOurs($0.path) } ?? false } ?? functions.first
@@ -135,50 +141,6 @@ package struct CodePlace: Hashable, CustomStringConvertible {
         let parts = CodeName(name).parts
         guard let first = parts.first, let last = parts.last, parts.count > 1 else { return parts.first ?? name }
         return "\(first) in \(last)"
-    }
-}
-
-/// A function's name, in which the closures come first: each part in the next.
-private struct CodeName {
-    let parts: [String]
-
-    init(_ name: String) {
-        var name = Self.withoutFiles(name.replacing("partial apply forwarder for ", with: ""))
-        // In optimized programs.
-        if name.hasPrefix("generic specialization "), let of = name.firstRange(of: " of ") {
-            name.removeSubrange(..<of.upperBound)
-        }
-        var (text, depth) = ("", 0)
-        for character in name {
-            if "(<".contains(character) { depth += 1 }
-            if depth == 0 { text.append(character) }
-            if ")>".contains(character) { depth = max(0, depth - 1) }
-        }
-        parts = text.split(separator: " in ").map { part in
-            let part = part.prefix(upTo: part.firstRange(of: " -> ")?.lowerBound ?? part.endIndex)
-            if part.hasPrefix("closure #") { return part.split(separator: " ").prefix(2).joined(separator: " ") }
-            let path = part.split(separator: " ").first { $0.contains(".") } ?? part
-            let names = path.replacing("@Sendable", with: "").split(separator: ".")
-            return names.dropFirst(names.count > 1 ? 1 : 0).joined(separator: ".")
-        }
-    }
-
-    /// What is private is written as `(name in file)`.
-    private static func withoutFiles(_ name: String) -> String {
-        var result = ""
-        var rest = name[...]
-        while let open = rest.firstIndex(of: "(") {
-            result += rest[..<open]
-            rest = rest[open...].dropFirst()
-            let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-            guard rest[word.endIndex...].hasPrefix(" in _"), let close = rest.firstIndex(of: ")") else {
-                result += "("
-                continue
-            }
-            result += word
-            rest = rest[close...].dropFirst()
-        }
-        return result + rest
     }
 }
 #endif

@@ -27,6 +27,18 @@ internal import CRunLoopExecutors
         return words[4] & 0xff == kindOfTask
     }
 
+    /// The actor whose job it is, which runs the tasks that wait for the actor. `nil` if it is a task, or another job of the runtime's.
+    package var actor: AnyObject? {
+        let kindOfActor: UInt = 193
+        guard words[4] & 0xff == kindOfActor, let address = unsafe UnsafeRawPointer(bitPattern: words[8]) else {
+            return nil
+        }
+        return unsafe Unmanaged<AnyObject>.fromOpaque(address).takeUnretainedValue()
+    }
+
+    /// Made by `Task.yield()`: it only lets its task go on.
+    package var isEndOfYield: Bool { words[4] & 0xff == 195 }
+
     /// As debuggers show it.
     package var number: UInt32 { UInt32(words[4] >> 32) }
 
@@ -40,6 +52,35 @@ internal import CRunLoopExecutors
     /// An `async let`, whose memory is its parent's.
     package var isInParent: Bool { words[4] & (1 << 28) != 0 }
     package var isComplete: Bool { words[12] & 0x2000 != 0 }
+    package var isCancelled: Bool { words[12] & 0x100 != 0 }
+
+    /// Whether it is a child, of a group or an `async let`, and in a group, and whether it has a result: these decide what follows.
+    private var hasParent: Bool { words[4] & (1 << 24) != 0 }
+    private var hasResult: Bool { words[4] & (1 << 25) != 0 }
+    private var isInGroup: Bool { words[4] & (1 << 26) != 0 }
+
+    /// In words, without what follows.
+    private static let size = 26
+
+    /// The address of the task whose child it is, or 0.
+    package var parent: UInt { isTask && hasParent ? words[Self.size] : 0 }
+
+    /// What it has thrown at its end; `nil` if it returned, or has not ended. After the words of each task come two of a child, one of a child
+    /// of a group, and of a result its status, its type, and its error.
+    package var thrown: (any Error)? {
+        guard isTask, isComplete, hasResult else { return nil }
+        let result = Self.size + (hasParent ? 2 : 0) + (isInGroup ? 1 : 0)
+        let hasThrown: UInt = 2
+        guard words[result] & 3 == hasThrown, words[result + 2] != 0 else { return nil }
+        return Self.error(at: words[result + 2])
+    }
+
+    /// An error of the runtime's, which exists as long as the caller says.
+    package static func error(at address: UInt) -> any Error {
+        unsafe withUnsafePointer(to: address) { pointer in
+            unsafe pointer.withMemoryRebound(to: (any Error).self, capacity: 1) { unsafe $0.pointee }
+        }
+    }
 
     /// With which it goes on, and 0 if there is none.
     package var function: UInt { words[7] }

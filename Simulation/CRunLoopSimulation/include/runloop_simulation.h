@@ -82,6 +82,12 @@ struct runloop_simulated_world {
     int64_t places_left;
     /// The Swift runtime says that a continuation was dropped. False if that is of no interest.
     bool (*RUNLOOP_SIMULATION_SENDABLE leak)(void *simulation, const char *text);
+    /// A task was made. NULL: that is of no interest.
+    void (*RUNLOOP_SIMULATION_SENDABLE created)(void *simulation, void *task);
+    /// The thread is about to cancel a task, or, without one, a group. NULL: that is of no interest.
+    void (*RUNLOOP_SIMULATION_SENDABLE cancels)(void *simulation, void *task);
+    /// It has thrown an error, whose type alone may be known. NULL: that is of no interest.
+    void (*RUNLOOP_SIMULATION_SENDABLE thrown)(void *simulation, void *error, const void *type);
     uint32_t *main_turn; ///< the first member's; NULL: a trap ends the process
     uint32_t *heir_turn; ///< that of the thread which goes on if the first member's thread can't
     bool has_trap;       ///< the turn was given because of it
@@ -137,6 +143,9 @@ void runloop_simulation_give_turn(uint32_t *turn);
 
 /// The calls that led here, the innermost first: where they return to. How many; 0 where libc does not say.
 int32_t runloop_simulation_calls(void **calls, int32_t count);
+
+/// From now on worlds that have `thrown` hear of what is thrown.
+void runloop_simulation_follow_throws(void);
 
 /// The jumps on a condition that lead to a trap's instruction. How many, at most so many.
 int32_t runloop_simulation_find_jumps(const void *trap, void **jumps, int32_t most);

@@ -65,7 +65,7 @@ private struct End: Sendable, CustomStringConvertible {
 }
 
 /// Its own functions are then between a trap and the program's.
-private let isUnderThreadSanitizer = unsafe dlsym(nil, "__tsan_init") != nil
+let isUnderThreadSanitizer = unsafe dlsym(nil, "__tsan_init") != nil
 
 @Suite struct TrapTests {
     private func failure(

@@ -56,22 +56,3 @@ func clientGetsItsAnswer() async throws {
         simulation.note("five attempts have failed")
     }
 }
-
-// All above is the sample of the article Testing.md, but for this trait.
-private struct FailingTrait: TestTrait, TestScoping {
-    func provideScope(
-        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
-    ) async throws {
-        let error = await #expect(throws: RunLoop.Simulation.Failure.self) { try await function() }
-        let failure = try #require(error)
-        let text = "\(failure)"
-        #expect(failure.isRepeatable && text.contains("Expectation failed: (answer → 4) == 42"), "\(text)")
-        let lines = failure.story.joined(separator: "\n")
-        #expect(
-            lines.contains(/a link takes "4"(.|\n)*a link breaks the connection(.|\n)*runs Client.askOnce/), "\(text)")
-    }
-}
-
-extension Trait where Self == FailingTrait {
-    fileprivate static var fails: Self { FailingTrait() }
-}
