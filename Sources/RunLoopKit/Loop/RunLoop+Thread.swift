@@ -93,7 +93,7 @@ extension RunLoop {
         /// caller that holds a reference to an object which nobody stops. O(modes), and at least two switches of threads.
         ///
         /// - Parameter modes: in which modes of the loop; `nil`: in the common ones.
-        @available(*, noasync, message: "This blocks the calling thread: use an actor on the loop's executor instead.")
+        @available(*, noasync, message: "It blocks. At top level write `await performAndWait(isolation: #isolation)`.")
         @discardableResult
         public func performAndWait<Value, Failure: Swift.Error>(
             inModes modes: Set<Mode>? = nil, _ body: sending () throws(Failure) -> sending Value
@@ -129,7 +129,7 @@ extension RunLoop {
         /// second call returns at once.
         ///
         /// Not on the thread itself: that would wait for ever, and is a precondition failure.
-        @available(*, noasync, message: "This blocks the calling thread until another thread ends.")
+        @available(*, noasync, message: "It blocks. At top level write `await join(isolation: #isolation)`.")
         public func join() {
             precondition(!loop.isCurrent, "A thread cannot wait for its own end.")
             precondition(!process.isOver, "The thread is one of the process before the fork.")
@@ -144,6 +144,9 @@ extension RunLoop {
         ///
         ///     thread.stop()
         ///     await thread.join()
+        ///
+        /// In the top-level code of a main.swift the compiler takes that for the function that blocks, and refuses it. There it is
+        /// `await thread.join(isolation: #isolation)`.
         ///
         /// By then every accepted closure has been called, every other closure of the loop has been freed, and every `onCancel`
         /// has been called. Cancelling the task does not end the wait. Several tasks may wait, and a wait after the end returns.
