@@ -305,7 +305,8 @@ bool call_frame_find(const struct dl_phdr_info *image, uintptr_t code, struct ca
     struct state state = {.depth = 0};
     if (distance == 0 || !read_common(image, place - distance, &common) ||
         !read_encoded(&reader, common.encoding, &state.code) ||
-        !read_encoded(&reader, common.encoding & FORMAT_MASK, &length) || code - state.code >= length)
+        !read_encoded(&reader, common.encoding & FORMAT_MASK, &length) || code < state.code ||
+        code - state.code >= length)
         return false;
     if (common.has_data)
         read_block(&reader, read_uleb(&reader));
