@@ -371,6 +371,9 @@ test-watch-campaign: ## 100,000 random changes of files: what was reported is wh
 several-loops: ## One object in the loops of several threads, all kinds, under the thread sanitizer, for SECONDS=5 each
 	@RUNLOOP_STRESS_SECONDS=$(or $(SECONDS),5) RUNLOOP_TEST_TIMEOUT=600 SANITIZE=thread FILE="several_loops several_loops_streams several_loops_ends" Tests/bin/c-tests
 
+hostile: ## Peers that drip, reset, flood, never read, bomb with descriptors, swap links: what they cost is bounded (NAMES="reset links")
+	@Tests/bin/hostile $(NAMES)
+
 faults: ## Each allocation and each system call of scenarios for every capability fails once (NAMES="channel watched", LANGUAGES="c swift")
 	@LANGUAGES="$(LANGUAGES)" Tests/bin/faults $(NAMES)
 
