@@ -70,6 +70,8 @@ class Drip(Attack):
 
 class Resets(Attack):
     name = "a reset at each step of an exchange"
+    # Of those that the server has not ended yet.
+    descriptors = 400
 
     def run(self, server):
         for _ in range(60):
@@ -212,8 +214,8 @@ def send(to, data, descriptors=()):
 
 class Bombs(Attack):
     of, name = "channels", "descriptors, as many as a packet holds"
-    # Of each packet that is being looked at, and of the channels.
-    descriptors = 300
+    # Of a packet that is being looked at, and of the channels that the server has not ended yet.
+    descriptors = 253 + 450
 
     def run(self, server):
         null = os.open("/dev/null", os.O_RDONLY)
@@ -240,7 +242,7 @@ class Bombs(Attack):
 
 class Requests(Attack):
     of, name = "channels", "requests whose answers nobody reads, and packets that nobody sends"
-    memory_kib = 4096
+    memory_kib, descriptors = 4096, 600
 
     def run(self, server):
         ends = [channel(server) for _ in range(20)]
