@@ -25,8 +25,9 @@ struct task_and_context {
 SWIFT_CALL struct task_and_context swift_task_create(size_t flags, void *options, const void *type, void *function,
                                                      void *closure);
 
-__attribute__((weak)) SWIFT_CALL struct task_and_context
-swift_task_create(size_t flags, void *options, const void *type, void *function, void *closure) {
+__attribute__((weak)) SWIFT_CALL struct task_and_context swift_task_create(size_t flags, void *options,
+                                                                           const void *type, void *function,
+                                                                           void *closure) {
     struct task_and_context made = REAL(swift_task_create)(flags, options, type, function, closure);
     struct joined *joined = &runloop_simulation__joined;
     if (is_simulated() && joined->world->created)

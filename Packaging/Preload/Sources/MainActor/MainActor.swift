@@ -1,1 +1,3 @@
+#if os(Linux)
 internal import RunLoopKitMainActor
+#endif

@@ -1,1 +1,3 @@
+#if os(Linux)
 internal import RunLoopKitSingleThread
+#endif
