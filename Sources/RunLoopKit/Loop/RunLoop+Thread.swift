@@ -93,7 +93,7 @@ extension RunLoop {
         /// caller that holds a reference to an object which nobody stops. O(modes), and at least two switches of threads.
         ///
         /// - Parameter modes: in which modes of the loop; `nil`: in the common ones.
-        @available(*, noasync, message: "It blocks. At top level write `await performAndWait(isolation: #isolation)`.")
+        @available(*, noasync, message: "It blocks. At top level await it with the argument isolation: #isolation.")
         @discardableResult
         public func performAndWait<Value, Failure: Swift.Error>(
             inModes modes: Set<Mode>? = nil, _ body: sending () throws(Failure) -> sending Value
@@ -129,7 +129,7 @@ extension RunLoop {
         /// second call returns at once.
         ///
         /// Not on the thread itself: that would wait for ever, and is a precondition failure.
-        @available(*, noasync, message: "It blocks. At top level write `await join(isolation: #isolation)`.")
+        @available(*, noasync, message: "It blocks. At top level await it with the argument isolation: #isolation.")
         public func join() {
             precondition(!loop.isCurrent, "A thread cannot wait for its own end.")
             precondition(!process.isOver, "The thread is one of the process before the fork.")
