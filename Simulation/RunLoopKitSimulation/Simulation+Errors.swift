@@ -6,6 +6,11 @@ extension RunLoop.Simulation {
     /// instant. Or of one in which something happens again and again, but not what the test awaits: it has taken longer than the limit that
     /// it has from ``awaiting(_:atMost:fileID:line:isolation:_:)``; or there were more steps than ``mostSteps``, in the last half of which
     /// neither the body nor anything that it awaits did one.
+    ///
+    ///     if let standstill = failure.error as? RunLoop.Simulation.Standstill {
+    ///         // What has waited longest comes first.
+    ///         for task in standstill.tasks { print(task) }
+    ///     }
     public struct Standstill: Error, CustomStringConvertible {
         enum Reason: Hashable {
             case nothingHappens
@@ -67,6 +72,10 @@ extension RunLoop.Simulation {
     }
 
     /// The program goes round, and never ends: there were more steps than ``mostSteps``.
+    ///
+    ///     if let livelock = failure.error as? RunLoop.Simulation.Livelock {
+    ///         print("\(livelock.steps) steps, most of them in", livelock.functions)
+    ///     }
     public struct Livelock: Error, CustomStringConvertible {
         /// How many steps of tasks and of time there were.
         public let steps: Int
@@ -83,6 +92,10 @@ extension RunLoop.Simulation {
     }
 
     /// A thread outside the simulation, of a Dispatch queue for instance, has resumed a task of it.
+    ///
+    ///     if let escape = failure.error as? RunLoop.Simulation.Escape {
+    ///         print("tasks go on by a thread outside in", escape.functions)
+    ///     }
     public struct Escape: Error, CustomStringConvertible {
         /// The functions in which the tasks went on, the most frequent first.
         public let functions: [String]
@@ -100,6 +113,12 @@ extension RunLoop.Simulation {
     }
 
     /// A condition that does not hold.
+    ///
+    ///     try await simulate(seeds: 100) { simulation in
+    ///         let answer = 6 * 7
+    ///         // Otherwise the run ends with this error.
+    ///         try simulation.require(answer == 42, "the answer is known")
+    ///     }
     public struct UnmetRequirement: Error, CustomStringConvertible {
         /// The condition that was not met, in words; or what a framework for tests says.
         public let what: String

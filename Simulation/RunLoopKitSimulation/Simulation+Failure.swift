@@ -3,6 +3,9 @@ public import RunLoopKit
 
 extension RunLoop.Simulation {
     /// What was tried, and how long it took.
+    ///
+    ///     let report = try await simulate(seeds: 1000) { _ in await server.drain() }
+    ///     print("\(report.runs) seeds in \(report.duration)")
     public struct Report: Sendable, CustomStringConvertible {
         /// How many runs of the body there were: one for each seed, or for each order.
         public private(set) var runs = 0
@@ -31,6 +34,14 @@ extension RunLoop.Simulation {
     }
 
     /// A run in which the body failed.
+    ///
+    ///     do {
+    ///         try await simulate(seeds: 1000) { _ in await server.drain() }
+    ///     } catch let failure as RunLoop.Simulation.Failure {
+    ///         print(failure)
+    ///         // The shortest run that was found to fail in this way, once more.
+    ///         try await replay(failure.journal) { _ in await server.drain() }
+    ///     }
     public struct Failure: Error, CustomStringConvertible {
         /// The seed under which it failed first; `nil` if a journal was replayed, or all orders were tried.
         public let seed: UInt64?

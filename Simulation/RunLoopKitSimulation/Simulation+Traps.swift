@@ -7,6 +7,11 @@ extension RunLoop.Simulation {
     /// What would have ended the process: a precondition that does not hold, `fatalError`, arithmetic that overflows, an index out of range, a
     /// continuation that is resumed twice, a bad address, `abort`, `exit`.
     ///
+    ///     if let trap = failure.error as? RunLoop.Simulation.Trap {
+    ///         print(trap.what, trap.place)
+    ///         for call in trap.calls { print("    \(call)") }
+    ///     }
+    ///
     /// The thread on which it happened stays there until the process ends, with what it holds; the rest of the run ends, and other runs follow.
     public struct Trap: Error, CustomStringConvertible {
         /// What the runtime says, "Fatal error: Index out of range" for instance; or the signal, "SIGSEGV"; or the call, "exit(1)".
@@ -28,6 +33,10 @@ extension RunLoop.Simulation {
     }
 
     /// A checked continuation was dropped without being resumed, so the task that waits for it does so for ever.
+    ///
+    ///     if let leak = failure.error as? RunLoop.Simulation.LeakedContinuation {
+    ///         print("the continuation of", leak.function, "was dropped at", leak.place)
+    ///     }
     public struct LeakedContinuation: Error, CustomStringConvertible {
         /// The function that made it, as the runtime says: "lease()".
         public let function: String

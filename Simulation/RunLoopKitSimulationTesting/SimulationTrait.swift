@@ -5,6 +5,11 @@ public import Testing
 
 /// Has a test of Swift Testing run in a simulation, under one seed after another, until it fails.
 ///
+///     @Test(.simulated(seeds: 1_000)) func drains() async {
+///         await server.drain()
+///         #expect(server.hasAnswered)
+///     }
+///
 /// It is written as `.simulated(seeds: 1_000)` or `.simulated(replaying: journal)`.
 public struct SimulationTrait: TestTrait, SuiteTrait, TestScoping {
     fileprivate enum Runs {

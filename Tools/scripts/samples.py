@@ -19,6 +19,7 @@ GIVEN = {
     "count": "nonisolated(unsafe) var count = 0",
     "describeDevice": 'func describeDevice() -> String { "" }',
     "descriptor": "let descriptor: CInt = 0",
+    "failure": "let failure: RunLoop.Simulation.Failure = given()",
     "g_application_run": "func g_application_run(_ application: Int, _ count: Int, _ arguments: Int?) {}",
     "idle": "nonisolated(unsafe) var idle: RunLoop.Timeout?",
     "isDone": "nonisolated(unsafe) var isDone = false",
