@@ -14,15 +14,19 @@ struct Calls {
     }
 
     /// The innermost that is not this library's. `nil` if the program was stripped of its lines.
-    var place: CodePlace? {
-        for address in addresses where address != 0 {
+    var place: CodePlace? { places(1).first }
+
+    /// The innermost ones that are not this library's.
+    func places(_ most: Int) -> [CodePlace] {
+        var places: [CodePlace] = []
+        for address in addresses where address != 0 && places.count < most {
             // Where it returns to may be the next line.
             guard let place = CodePlace(function: address - 1), let path = place.source?.path,
                 !CodePlace.isOurs(path)
             else { continue }
-            return place
+            places.append(place)
         }
-        return nil
+        return places
     }
 }
 

@@ -23,6 +23,8 @@ struct Member {
     var status: Status
     /// A processor runs it.
     var job: SimulatedTasks.Job?
+    /// When it had its turn last, in chances.
+    var lastChance = 0
     /// It has no thread yet.
     var isNew = false
 
@@ -69,9 +71,11 @@ struct Member {
     var isOfKernel: Bool { wait.is_of_kernel }
     /// The innermost call that led here and is not this library's.
     var place: CodePlace? { calls.place }
-    /// In words, and where.
+    /// In words, and where: with those that called, since the innermost is often a lock of some library's.
     var description: String {
-        unsafe "\(String(cString: wait.what))\(calls.place.map { " in \($0.full)" } ?? "")"
+        let places = calls.places(3).map(\.full)
+        return
+            unsafe "\(String(cString: wait.what))\(places.isEmpty ? "" : " in \(places.joined(separator: ", called by "))")"
     }
 }
 

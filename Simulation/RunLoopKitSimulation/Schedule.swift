@@ -52,8 +52,10 @@ internal import RunLoopKitTasks
     var places = Places()
     /// The one that went on last.
     private var last = 0
+    /// How often several could go on.
+    var chances = 0
     /// The one that went on last, and how often in a row though others could.
-    private var run = (id: 0, count: 0)
+    var run = (id: 0, count: 0)
 
     init(_ choices: Choices, startingAt now: Int64) {
         self.choices = choices
@@ -278,22 +280,8 @@ internal import RunLoopKitTasks
         return Candidate(member: 0)
     }
 
-    func choose(_ candidates: [Candidate], _ kind: Choices.Kind) -> Candidate {
-        var candidates = candidates
-        let isTired = run.count >= Self.mostInARow && candidates.contains { $0.id == run.id }
-        if isTired && candidates[0].id == run.id { candidates.append(candidates.removeFirst()) }
-        if choices.followed != nil { offered = candidates }
-        let way = choices.chooseNext(candidates.map(\.id), isTired ? .turn : kind, tired: isTired ? run.id : nil)
-        let chosen = candidates[way]
-        if candidates.count > 1 { run = (chosen.id, chosen.id == run.id ? run.count + 1 : 0) }
-        return chosen
-    }
-
     /// Each has a place among the threads whose locks are known.
     private static let mostMembers = Int(RUNLOOP_SIMULATION_THREADS) - 4
-
-    /// One that goes on so often though others could may be waiting for them.
-    private static let mostInARow = 64
 
     func handOver(from member: Int, to next: Candidate) {
         let turn = members[member].turn
@@ -316,6 +304,7 @@ internal import RunLoopKitTasks
     }
 
     private func prepare(_ next: Candidate) {
+        members[next.member].lastChance = chances
         if let job = next.job {
             let job = jobs.take(at: job, step: steps, of: mostSteps)
             (members[next.member].job, members[next.member].status) = (job, .ready)

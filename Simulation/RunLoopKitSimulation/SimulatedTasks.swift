@@ -18,7 +18,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
             case call(@Sendable () -> Void)
         }
 
-        private let work: Work
+        private let content: Work
         /// The task's, or 0.
         let number: UInt32
         /// A task of the runtime's, which wakes the one that sleeps.
@@ -29,19 +29,19 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         fileprivate(set) var name: String?
 
         init(_ job: UnownedJob, on executor: Executor) {
-            work = .task(job, executor)
+            content = .task(job, executor)
             number = TaskWords(job).number
         }
 
         init(_ call: @escaping @Sendable () -> Void) {
-            (work, number) = (.call(call), 0)
+            (content, number) = (.call(call), 0)
         }
 
         /// None that a loop has.
         var id: Int { 1000 + Int(number) }
-        var job: UnownedJob? { if case .task(let job, _) = work { job } else { nil } }
+        var job: UnownedJob? { if case .task(let job, _) = content { job } else { nil } }
         var place: CodePlace? { job.flatMap { CodePlace(of: TaskWords($0)) } }
-        var isMainActors: Bool { if case .task(_, .main) = work { true } else { false } }
+        var isMainActors: Bool { if case .task(_, .main) = content { true } else { false } }
 
         /// With its name, if it is no task's. It has not run.
         var named: Job {
@@ -51,8 +51,14 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
             return named
         }
 
+        /// What goes round, if it does: a function, or an actor. `nil` if it is a job of the runtime's.
+        fileprivate var work: String? {
+            if number == 0 { return named.name.flatMap { $0 == Story.endOfYield ? nil : $0 } }
+            return isEndOfSleep ? nil : place?.full
+        }
+
         func run() {
-            switch work {
+            switch content {
             case .task(let job, .preferred(let tasks)): unsafe job.runSynchronously(on: tasks.asUnownedTaskExecutor())
             case .task(let job, .ofTasks): runSynchronously(job, onMainActor: false)
             case .task(let job, .main): runSynchronously(job, onMainActor: true)
@@ -73,7 +79,7 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         /// In the order of their instants.
         var delayed: [Sleep] = []
         /// Where the last steps before there are too many went on.
-        var places: [CodePlace: Int] = [:]
+        var places: [String: Int] = [:]
         var hasEnded = false
         /// The main loop is to run a job of the main actor, or does.
         var mainLoopIsAsked = false
@@ -188,17 +194,14 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
     func take(at index: Int, step: Int, of mostSteps: Int) -> Job {
         state.withLock { state in
             let job = state.ready.remove(at: index)
-            if step > mostSteps - Self.lastSteps, job.number != 0, !job.isEndOfSleep, let place = job.place {
-                state.places[place, default: 0] += 1
-            }
+            if step > mostSteps - Self.lastSteps, let work = job.work { state.places[work, default: 0] += 1 }
             return job
         }
     }
 
     /// The functions in which the last steps were, the most frequent first.
     var busiest: [String] {
-        var counts: [String: Int] = [:]
-        for (place, count) in state.withLock({ $0.places }) { counts[place.full, default: 0] += count }
+        let counts = state.withLock { $0.places }
         return counts.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(3).map(\.key)
     }
 

@@ -63,7 +63,7 @@ final class Story {
 
     func add(_ event: Event, by who: String, at now: Int64, number: (UInt32) -> Int) {
         switch event {
-        case .turn: append(now, "\(who) goes on")
+        case .turn: append(now, "\(who) goes on", .turn)
         case .job(let place): append(now, "\(who) runs \(place.map(full) ?? "on")", .runs)
         case .resumed(let task, let place, let name):
             if task == 0 { return add(now, who, name == Self.endOfYield ? "yields" : "wakes \(name ?? "an actor")") }

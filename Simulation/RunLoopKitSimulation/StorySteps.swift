@@ -6,6 +6,8 @@ struct StorySteps {
     enum Kind {
         /// A task goes on, so the text names its function.
         case runs
+        /// Another one's turn, of which nothing comes by itself.
+        case turn
         case other
     }
 
@@ -60,8 +62,12 @@ struct StorySteps {
 
     private func endOfStretch(from begin: Int) -> Int {
         var end = begin
-        while end < steps.count && texts[steps[end].text].count >= Self.often { end += 1 }
+        while end < steps.count && goesRound(texts[steps[end].text]) { end += 1 }
         return end
+    }
+
+    private func goesRound(_ text: (text: String, kind: Kind, count: Int)) -> Bool {
+        text.count >= Self.often || text.kind == .turn
     }
 
     /// The first and the last of each kind are there, and between them how often each function went on.
