@@ -405,6 +405,9 @@ test-planted-bugs: ## How often the real world shows the bugs that a simulation 
 	@swift build $(SWIFT_FLAGS) --build-tests -q
 	@RUNLOOP_TEST_REAL_RUNS=$${RUNS:-1000} swift test $(SWIFT_FLAGS) --skip-build --disable-xctest --filter SimulationTests | grep -E "real runs|✘|Test run"
 
+catalogue: ## Mistakes that public Swift packages once had: under which seed a simulation finds each, and whether it names the line
+	@SWIFT_FLAGS="$(SWIFT_FLAGS)" Tests/bin/catalogue
+
 test-ports: ## The C tests for 32 bits, for musl, and for aarch64 and s390x in an emulator; the C of the package, for Android as well
 	$(call logged,Tests/bin/ports)
 

@@ -51,7 +51,7 @@ private let overdraw: @Sendable (any World, Bool) async throws -> Void = { world
             }
         }
     }
-    try world.require(await account.balance >= 0, "the account is not overdrawn")
+    try world.check(await account.balance >= 0, "the account is not overdrawn")
 }
 
 private actor Cache {
@@ -92,7 +92,7 @@ private let loadTwice: @Sendable (any World, Bool) async throws -> Void = { worl
             }
         }
     }
-    try world.require(await cache.loads == 1, "it is loaded once")
+    try world.check(await cache.loads == 1, "it is loaded once")
 }
 
 private actor Mailbox {
@@ -180,7 +180,7 @@ private let answerAfterTimeout: @Sendable (any World, Bool) async throws -> Void
         }
     }
     let (isPaid, isCancelled) = (await order.isPaid, await order.isCancelled)
-    try world.require(isPaid != isCancelled, "the order is either paid or cancelled")
+    try world.check(isPaid != isCancelled, "the order is either paid or cancelled")
 }
 
 private actor Directory {
@@ -205,7 +205,7 @@ private let cleanUpLate: @Sendable (any World, Bool) async throws -> Void = { wo
     let second = job()
     await Task.yield()
     try await world.sleep(50)
-    try world.require(await directory.files == ["lock"], "the second job has its file")
+    try world.check(await directory.files == ["lock"], "the second job has its file")
     await second.value
     await first.value
 }
@@ -248,7 +248,7 @@ private let stopEarly: @Sendable (any World, Bool) async throws -> Void = { worl
     }
     await flusher
     await writer.stop(flushes: isFixed)
-    try world.require(await writer.written == accepted, "what was accepted is written")
+    try world.check(await writer.written == accepted, "what was accepted is written")
 }
 
 //===-- loops and links ----------------------------------------------------------------------------------------------===//
@@ -272,7 +272,7 @@ private let updateFromTwoLoops: @Sendable (any World, Bool) async throws -> Void
         }
     }
     while updates.withLock({ $0 }) < 2 { try await world.sleep(20) }
-    try world.require(number.withLock { $0 } == 2, "both updates count")
+    try world.check(number.withLock { $0 } == 2, "both updates count")
 }
 
 /// Sends requests and answers of two bytes: a number, and what it is about.
@@ -304,7 +304,7 @@ private let showOldAnswer: @Sendable (any World, Bool) async throws -> Void = { 
     try await world.sleep(100)
     answering.invalidate()
     showing.invalidate()
-    try world.require(shown.withLock { $0.1 } == UInt8(ascii: "c"), "the newest answer is shown")
+    try world.check(shown.withLock { $0.1 } == UInt8(ascii: "c"), "the newest answer is shown")
 }
 
 private let repeatRequest: @Sendable (any World, Bool) async throws -> Void = { world, isFixed in
@@ -331,7 +331,7 @@ private let repeatRequest: @Sendable (any World, Bool) async throws -> Void = { 
     }
     serving.invalidate()
     asking.invalidate()
-    try world.require(done.withLock { $0.count } == 1, "the request is done once")
+    try world.check(done.withLock { $0.count } == 1, "the request is done once")
 }
 
 private let readShort: @Sendable (any World, Bool) async throws -> Void = { world, isFixed in
@@ -353,6 +353,6 @@ private let readShort: @Sendable (any World, Bool) async throws -> Void = { worl
     for _ in 0..<2 { send(Array("ping".utf8), to: client) }
     try await world.sleep(100)
     reading.invalidate()
-    try world.require(
+    try world.check(
         messages.withLock { $0 } == [Array("ping".utf8), Array("ping".utf8)], "two messages arrive")
 }

@@ -169,7 +169,7 @@ private let answerTwice: @Sendable (any World, Bool) async throws -> Void = { wo
     try await world.sleep(80 + 10 * world.choose(4))
     answer("answered")
     timeout.cancel()
-    try world.require(answers.withLock { $0.count } == 1, "there is one answer")
+    try world.check(answers.withLock { $0.count } == 1, "there is one answer")
 }
 
 private actor Session {
@@ -223,7 +223,7 @@ private let callBackEarly: @Sendable (any World, Bool) async throws -> Void = { 
     other.perform { found.withLock { result in result = names.withLock { $0[1] } } }
     if !isFixed { names.withLock { $0[1] = "one" } }
     try await world.sleep(100)
-    try world.require(found.withLock { $0 } == "one", "the callback finds its name")
+    try world.check(found.withLock { $0 } == "one", "the callback finds its name")
 }
 
 private let updateInTwoParts: @Sendable (any World, Bool) async throws -> Void = { world, isFixed in
@@ -238,7 +238,7 @@ private let updateInTwoParts: @Sendable (any World, Bool) async throws -> Void =
             }
         }
     }
-    try world.require(number.withLock { $0 } == 2, "both count")
+    try world.check(number.withLock { $0 } == 2, "both count")
 }
 
 private final class Pair: Sendable {
@@ -302,7 +302,7 @@ private let sendToTheGone: @Sendable (any World, Bool) async throws -> Void = { 
         }
     }
     for link in links { close(link.1) }
-    try world.require(await room.sentToGone == 0, "nothing is sent to those who have left")
+    try world.check(await room.sentToGone == 0, "nothing is sent to those who have left")
 }
 
 private let takeEndForAnswer: @Sendable (any World, Bool) async throws -> Void = { world, isFixed in
@@ -324,5 +324,5 @@ private let takeEndForAnswer: @Sendable (any World, Bool) async throws -> Void =
     }
     let answer = isFixed && !text.hasSuffix("\n") ? nil : text
     try await server.value
-    try world.require(answer == nil || answer == "pong\n", "an answer is whole")
+    try world.check(answer == nil || answer == "pong\n", "an answer is whole")
 }

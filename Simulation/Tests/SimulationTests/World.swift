@@ -12,7 +12,7 @@ protocol World: Sendable {
     /// Sleeps may end later than asked by so much.
     func allowDelays(upTo greatest: Duration)
     func choose(_ count: Int) -> Int
-    func require(_ condition: Bool, _ what: String) throws
+    func check(_ condition: Bool, _ what: String) throws
 }
 
 extension World {
@@ -32,8 +32,8 @@ extension RunLoop.Simulation: World {
     func makeStreamLink() throws -> (CInt, CInt) {
         try makeStreamLink(delay: .zero ... .milliseconds(20))
     }
-    func require(_ condition: Bool, _ what: String) throws {
-        try require(condition, what, fileID: #fileID, line: #line)
+    func check(_ condition: Bool, _ what: String) throws {
+        try require(condition, what)
     }
 }
 
@@ -100,7 +100,7 @@ struct RealWorld: World {
 
     func allowDelays(upTo greatest: Duration) {}
     func choose(_ count: Int) -> Int { 0 }
-    func require(_ condition: Bool, _ what: String) throws {
+    func check(_ condition: Bool, _ what: String) throws {
         if !condition { throw Broken(what: what) }
     }
 }
