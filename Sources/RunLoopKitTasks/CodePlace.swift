@@ -68,7 +68,7 @@ package struct CodePlace: Hashable, CustomStringConvertible {
     /// A file of this library's.
     package static func isOurs(_ path: [Substring]) -> Bool {
         // A sanitizer stands between a program and libc, and has notes of its lines as well.
-        if path.contains("sanitizer_common") { return true }
+        if path.contains("sanitizer_common") || path.contains("compiler-rt") { return true }
         return zip(path, path.dropFirst()).contains { parent, folder in
             foldersOfModules.contains(parent) && (folder.hasPrefix("RunLoopKit") || folder.hasPrefix("CRunLoop"))
         }
