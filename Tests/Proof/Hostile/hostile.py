@@ -27,6 +27,7 @@ class Server:
         self.patience = patience_ms / 1000
         self.ask("begin")
         self.first_memory, self.first_descriptors = self.memory(), self.descriptors()
+        self.first_files = self.files()
 
     def ask(self, line):
         with peers.connect(self, timeout=60) as client:
@@ -47,6 +48,23 @@ class Server:
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def files(self):
+        """What its descriptors are."""
+        folder, files = f"/proc/{self.process.pid}/fd", []
+        for name in os.listdir(folder):
+            try:
+                files.append(os.readlink(f"{folder}/{name}"))
+            except FileNotFoundError:
+                pass
+        return sorted(files)
+
+    def has_no_more_files(self):
+        """But for an epoll set, an eventfd and a timer that a runtime makes when it is first busy."""
+        def count(files):
+            return sum(not name.startswith("anon_inode") for name in files)
+        files = self.files()
+        return count(files) <= count(self.first_files) and len(files) <= len(self.first_files) + 3
 
     def processor(self):
         """Seconds."""
@@ -113,8 +131,8 @@ def play(program, attack):
             faults.append(f"it took {more_memory} KiB more, and may take {attack.memory_kib}")
         if more_descriptors > attack.descriptors:
             faults.append(f"it took {more_descriptors} descriptors more, and may take {attack.descriptors}")
-        if not wait_until(lambda: server.descriptors() <= server.first_descriptors):
-            faults.append(f"{server.descriptors() - server.first_descriptors} descriptors are left")
+        if not wait_until(server.has_no_more_files):
+            faults.append(f"descriptors are left: {server.files()}")
         counts = server.stat()
         if counts["open"] or counts["channels"] or counts["readings"]:
             faults.append(f"something is open still: {counts}")
@@ -126,10 +144,9 @@ def play(program, attack):
 
 def main():
     program, words = sys.argv[1], sys.argv[2:]
-    only = os.environ.get("WITHOUT", "").split()
     passed = failed = 0
     for attack in peers.ATTACKS:
-        if words and not any(word in attack.name for word in words) or attack.of in only:
+        if words and not any(word in attack.name for word in words):
             continue
         faults, figures = play(os.path.abspath(program), attack)
         print(f"{'FAIL' if faults else 'ok  '} {attack.name}: {figures}", flush=True)

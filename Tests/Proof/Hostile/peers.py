@@ -26,8 +26,8 @@ def check(condition, what):
 
 
 class Attack:
-    """`of`: what of the server it is set on, which a server may lack."""
-    of, patience_ms, memory_kib, descriptors = "lines", 1000, 2048, 100
+    """What the server may take for it."""
+    patience_ms, memory_kib, descriptors = 1000, 2048, 100
 
     def expect(self, counts):
         """Of the server, afterwards: what is wrong with the counts."""
@@ -213,7 +213,7 @@ def send(to, data, descriptors=()):
 
 
 class Bombs(Attack):
-    of, name = "channels", "descriptors, as many as a packet holds"
+    name = "descriptors, as many as a packet holds"
     # Of a packet that is being looked at, and of the channels that the server has not ended yet.
     descriptors = 253 + 450
 
@@ -241,7 +241,7 @@ class Bombs(Attack):
 
 
 class Requests(Attack):
-    of, name = "channels", "requests whose answers nobody reads, and packets that nobody sends"
+    name = "requests whose answers nobody reads, and packets that nobody sends"
     memory_kib, descriptors = 4096, 600
 
     def run(self, server):
@@ -266,7 +266,7 @@ class Requests(Attack):
 
 
 class Links(Attack):
-    of, name = "files", "symbolic links that change places with what is watched"
+    name = "symbolic links that change places with what is watched"
 
     def run(self, server):
         watched, aside, link = (f"{server.folder}/{name}" for name in ("watched", "aside", "link"))
@@ -298,7 +298,7 @@ class Links(Attack):
 
 
 class Storm(Links):
-    of, name = "files", "changes of files without a pause"
+    name = "changes of files without a pause"
     memory_kib = 16384
 
     def run(self, server):
@@ -313,7 +313,7 @@ class Storm(Links):
 
 
 class Special(Links):
-    of, name = "files", "pipes and devices where files are watched and read"
+    name = "pipes and devices where files are watched and read"
 
     def run(self, server):
         watched = f"{server.folder}/watched"
