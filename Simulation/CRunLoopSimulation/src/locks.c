@@ -266,6 +266,7 @@ struct waiter {
     const pthread_cond_t *condition;
     bool is_signalled;
 };
+/// Changed under the lock; whether it is empty is asked without.
 static struct waiter *waiters;
 static bool are_waiters_locked;
 
@@ -283,7 +284,7 @@ static void add_waiter(struct waiter *waiter) {
     struct waiter **end = &waiters;
     while (*end)
         end = &(*end)->next;
-    *end = waiter;
+    __atomic_store_n(end, waiter, __ATOMIC_RELAXED);
     unlock_waiters();
 }
 
@@ -293,7 +294,7 @@ static bool remove_waiter(struct waiter *waiter) {
     struct waiter **link = &waiters;
     while (*link != waiter)
         link = &(*link)->next;
-    *link = waiter->next;
+    __atomic_store_n(link, waiter->next, __ATOMIC_RELAXED);
     bool is_signalled = waiter->is_signalled;
     unlock_waiters();
     return is_signalled;
