@@ -165,7 +165,8 @@ private let dropError: @Sendable (RunLoop.Simulation, Bool) async throws -> Void
     let consumer = Task { try await sequence.next() }
     await sequence.fail(isMended: isMended)
     let result = await consumer.result
-    try simulation.require((try? result.get()) == nil && result.isFailure, "the error comes")  // ← apple/swift-async-algorithms #450
+    let isThrown = (try? result.get()) == nil && result.isFailure
+    try simulation.require(isThrown, "the error comes")  // ← apple/swift-async-algorithms #450
 }
 
 extension Result {

@@ -49,7 +49,8 @@ private let shutDownInOrder: @Sendable (RunLoop.Simulation, Bool) async throws -
         await services.end(1)
     }()
     await services.shutDown(isMended: isMended)
-    try simulation.require(await services.inOrder, "services end in order")  // ← swift-server/swift-service-lifecycle #171
+    let isOrdered = await services.inOrder
+    try simulation.require(isOrdered, "services end in order")  // ← swift-server/swift-service-lifecycle #171
     await other
 }
 
