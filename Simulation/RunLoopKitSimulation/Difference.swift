@@ -63,7 +63,7 @@ extension Schedule {
     private func name(of candidate: Candidate) -> String {
         guard let index = candidate.job else { return name(of: members[candidate.member]) }
         var name = "a job that is gone"
-        jobs.visit { if $0 == index { name = self.name(of: $1.named) } }
+        jobs.visit { if $0 == index { name = self.name(of: $1, $1.name) } }
         return name
     }
 }

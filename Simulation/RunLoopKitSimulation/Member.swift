@@ -23,6 +23,8 @@ struct Member {
     var status: Status
     /// A processor runs it.
     var job: SimulatedTasks.Job?
+    /// Of that, if it is no task's and somebody wants to know.
+    var jobName: String?
     /// When it had its turn last, in chances.
     var lastChance = 0
     /// It has no thread yet.

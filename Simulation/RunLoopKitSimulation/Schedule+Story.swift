@@ -18,12 +18,13 @@ extension Schedule {
         return task == 0 || task == member.job?.number ? name(of: member) : "task \(number(of: task))"
     }
 
-    func name(of member: Member) -> String { member.job.map(name) ?? member.name }
+    func name(of member: Member) -> String { member.job.map { name(of: $0, member.jobName) } ?? member.name }
 
-    func name(of job: SimulatedTasks.Job) -> String {
+    /// Its name is read before it runs.
+    func name(of job: SimulatedTasks.Job, _ name: String?) -> String {
         if job.isEndOfSleep { return "the end of a sleep" }
         if job.number != 0 { return "task \(number(of: job.number))" }
-        return job.job == nil ? "a call that blocks" : job.name ?? "an actor"
+        return job.job == nil ? "a call that blocks" : name ?? "an actor"
     }
 
     /// Those that wait, the one that has waited longest first, but not the `excluded` tasks.

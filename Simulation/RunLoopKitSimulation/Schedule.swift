@@ -308,6 +308,7 @@ internal import RunLoopKitTasks
         if let job = next.job {
             let job = jobs.take(at: job, step: steps, of: mostSteps)
             (members[next.member].job, members[next.member].status) = (job, .ready)
+            if namesJobs { members[next.member].jobName = job.name }
             // An actor's job has no number, and its function is the runtime's.
             let isTask = job.number != 0 && !job.isEndOfSleep
             if isTask { _ = number(of: job.number) }

@@ -25,8 +25,6 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         fileprivate(set) var isEndOfSleep = false
         /// An actor was woken meanwhile, perhaps for the task.
         var mayHaveSwitched = false
-        /// Of a job that is no task's, for the story: "actor Pool". `nil` if it is a task's, or nobody wants to know.
-        fileprivate(set) var name: String?
 
         init(_ job: UnownedJob, on executor: Executor) {
             content = .task(job, executor)
@@ -43,17 +41,18 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         var place: CodePlace? { job.flatMap { CodePlace(of: TaskWords($0)) } }
         var isMainActors: Bool { if case .task(_, .main) = content { true } else { false } }
 
-        /// With its name, if it is no task's. It has not run.
-        var named: Job {
-            guard number == 0, let words = job.map({ TaskWords($0) }) else { return self }
-            var named = self
-            named.name = words.isEndOfYield ? Story.endOfYield : words.actor.map { "actor \(type(of: $0))" }
-            return named
+        /// Of a job that is no task's, which has not run yet: "actor Pool".
+        var name: String? {
+            // Swift 6.3 crashes where it puts this into a caller.
+            @inline(never) get {
+                guard number == 0, let words = job.map({ TaskWords($0) }) else { return nil }
+                return words.isEndOfYield ? Story.endOfYield : words.actor.map { "actor \(type(of: $0))" }
+            }
         }
 
         /// What goes round, if it does: a function, or an actor. `nil` if it is a job of the runtime's.
         fileprivate var work: String? {
-            if number == 0 { return named.name.flatMap { $0 == Story.endOfYield ? nil : $0 } }
+            if number == 0 { return name.flatMap { $0 == Story.endOfYield ? nil : $0 } }
             return isEndOfSleep ? nil : place?.full
         }
 
@@ -124,7 +123,6 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
 
     /// Any thread. After the end of the simulation, nobody runs it any more.
     func add(_ job: Job) {
-        let job = job.number == 0 && schedule.namesJobs ? job.named : job
         let (hasEnded, asks, cancelled) = state.withLock { state -> (Bool, Bool, Job?) in
             if state.hasEnded { return (true, false, nil) }
             state.ready.append(job)
