@@ -1,6 +1,9 @@
 #if os(Linux)
 public import RunLoopKit
 
+/// The simulation of RunLoopKit, also in a file that imports Foundation, where `RunLoop` alone could be Foundation's: `Simulation.current`.
+public typealias Simulation = RunLoop.Simulation
+
 /// Runs `body` in a simulation under each seed, until one makes it fail.
 ///
 ///     try await simulate(seeds: 1000) { simulation in

@@ -42,9 +42,15 @@ public struct SimulationTrait: TestTrait, SuiteTrait, TestScoping {
             }
             let place = test.sourceLocation
             let simulated = RunLoopKitSimulation.Runs(of: body, place.fileID, UInt(place.line))
-            switch runs {
-            case .seeds(let count, let first): _ = try await simulate(seeds: count, from: first, of: simulated)
-            case .journal(let journal): try await replay(journal, of: simulated)
+            do {
+                switch runs {
+                case .seeds(let count, let first): _ = try await simulate(seeds: count, from: first, of: simulated)
+                case .journal(let journal): try await replay(journal, of: simulated)
+                }
+            } catch let failure as RunLoop.Simulation.Failure {
+                // With --attachments-path, a file has what the log has, and the seed is in its name.
+                Attachment.record("\(failure)", named: failure.seed.map { "seed \($0).txt" } ?? "journal.txt")
+                throw failure
             }
         }
     }
@@ -63,6 +69,8 @@ extension Trait where Self == SimulationTrait {
     /// follow in each case. The report of the failure is that of `simulate`: the seed, the shortest journal, and what happens, step by
     /// step. The simulation is `RunLoop.Simulation.current`. An expectation in a detached task belongs to no test, as anywhere, and so ends
     /// no search.
+    ///
+    /// With `--attachments-path` of `swift test`, the report is also an attachment whose name has the seed, "seed 104.txt".
     ///
     /// The environment decides, if it has RUNLOOP_SIMULATION_SEED or RUNLOOP_SIMULATION_SEEDS, as for `simulate`. Each case of a test with
     /// arguments is simulated by itself. Other traits of the test are applied once, around all of its runs, if they come before this one,

@@ -96,7 +96,10 @@ private let isAlone = getenv("RUNLOOP_ALONE") != nil
     @Test("A test that waits for what never comes, or traps, fails with its place, and the others go on")
     func standstill() throws {
         let run = "env RUNLOOP_ALONE=1 SWIFT_BACKTRACE=enable=no timeout 600 /proc/$PPID/exe"
-        let filters = "--filter neverEnds --filter traps --filter everySeed"
+        let folder = "/tmp/runloop-attachments-\(getpid())"
+        mkdir(folder, 0o700)
+        defer { system("rm -r \(folder)") }
+        let filters = "--filter neverEnds --filter traps --filter everySeed --attachments-path \(folder)"
         let stream = try #require(popen("exec 2>&1; \(run) --testing-library swift-testing \(filters)", "r"))
         var (output, line) = ("", [CChar](repeating: 0, count: 1024))
         while fgets(&line, CInt(line.count), stream) != nil {
@@ -108,6 +111,9 @@ private let isAlone = getenv("RUNLOOP_ALONE") != nil
         #expect(place?.contains("SimulationTests/TraitTests.swift:") == true, "\(output)")
         let traps = output.split(separator: "\n").filter { $0.contains("Fatal error: Index out of range") }
         #expect(traps.count { $0.contains("TraitTests.traps") } >= 2, "\(output)")
+        for name in ["seed 0.txt", "seed 0-"] {
+            #expect(system("ls '\(folder)' | grep -q '^\(name)'") == 0, "\(output)")
+        }
         #expect(output.contains("with 3 issues") && output.firstMatch(of: /each seed" passed/) != nil, "\(output)")
     }
 
