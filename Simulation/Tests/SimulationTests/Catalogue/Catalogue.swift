@@ -91,7 +91,7 @@ private let printsTable = getenv("RUNLOOP_TEST_CATALOGUE") != nil
     func found(bug: CatalogueBug) async throws {
         let begin = ContinuousClock.now
         let failure = try #require(await bug.find(), "\(bug)")
-        let seconds = Double((ContinuousClock.now - begin) / .milliseconds(1)) / 1000
+        let seconds = ((ContinuousClock.now - begin) / .milliseconds(100)).rounded() / 10
         let isNamed = try bug.isNamed(in: failure)
         if printsTable {
             let kind = "\(type(of: failure.error))"
