@@ -49,6 +49,10 @@ internal import CRunLoopCore
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         precondition(!process.isOver, "A task needs an executor that was made before a fork, and this is the child.")
+        // Once the job is in the queue, a batch that runs may take it. What comes of it may end the thread and release the last reference to
+        // the executor, which the runtime does not retain, before this returns.
+        let keeper = unsafe Unmanaged.passRetained(self)
+        defer { unsafe keeper.release() }
         let (isFirst, isPosted) = state.withLock { state in
             state.jobs.append(job)
             defer { state.isPosted = true }
@@ -60,8 +64,8 @@ internal import CRunLoopCore
         if result == 0 { return }
         let error = RunLoop.Error(result: result)
         if error == .outOfMemory { outOfMemory() }
-        // The ending thread takes no posts any more, and runs the job when nothing else is left of the loop.
-        let isAccepted = end.notify { self.discard() } != nil
+        // The ending thread takes no posts any more, and runs the job when nothing else is left of the loop, unless a batch has run it.
+        let isAccepted = end.notify { self.discard() } != nil || state.withLock { $0.jobs.count == 0 }
         precondition(isAccepted, "A task needs an executor whose thread has ended. \(error)")
     }
 
