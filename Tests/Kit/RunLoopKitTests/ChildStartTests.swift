@@ -225,7 +225,7 @@ import Testing
         #expect(throws: RunLoop.Error.invalid) { try child.beginEnd(by: [.terminate(pause: .seconds(-1))]) }
         try await child.end(ofGroup: true)
         // Nobody may wait for it here, so it may remain as a zombie, which is no more what it was.
-        #expect(try await eventually { !Processes.isAlive(grandchild) })
+        #expect(try await eventually { !Processes.isAlive(grandchild, executing: "sleep") })
         let plain = try RunLoop.Child.start(["sleep", "1000"], on: thread.loop)
         #expect(throws: RunLoop.Error.invalid) { try plain.beginEnd(ofGroup: true) }
         try await plain.end(by: [.kill])
@@ -289,13 +289,14 @@ private func shell(_ command: String) -> [String] { ["sh", "-c", command] }
 
 /// What is known of processes.
 private enum Processes {
-    /// Does it run, and is no zombie?
-    static func isAlive(_ process: Int32) -> Bool {
+    /// Does it run, and is no zombie? Its number may be another process's by now, or a thread's: simulations begin more threads than there are
+    /// numbers.
+    static func isAlive(_ process: Int32, executing program: String) -> Bool {
         guard let file = fopen("/proc/\(process)/stat", "r") else { return false }
         defer { fclose(file) }
         var text = [CChar](repeating: 0, count: 512)
         guard fgets(&text, 512, file) != nil else { return false }
         let line = text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-        return !line.contains(") Z")
+        return line.contains("(\(program)) ") && !line.contains(") Z")
     }
 }
