@@ -1,7 +1,7 @@
 #if os(Linux)
 internal import RunLoopKit
 
-/// The steps of a story. What happens again and again, and nothing else meanwhile, is told once, and how often.
+/// The steps of a story. What happens again and again, and nothing else meanwhile, is one step with a count.
 struct StorySteps {
     enum Kind {
         /// A task goes on, so the text names its function.

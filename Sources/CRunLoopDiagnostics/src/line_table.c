@@ -145,7 +145,7 @@ static bool read_head(struct reader *all, const struct sections *sections, struc
 //===-- the program --------------------------------------------------------------------------------------------------===//
 
 struct registers {
-    uint64_t address, file, line; ///< a line below 1 is none
+    uint64_t address, file, line; ///< a line below 1 has no number
 };
 
 static void add_row(struct rows *out, const struct table *table, const struct registers *at, bool is_end) {
