@@ -184,7 +184,7 @@ import Testing
 
     @Test(
         "A process that can't go on says under which seed, and that seed alone prints its story as it happens",
-        .disabled(if: isUnderThreadSanitizer, "This sanitizer has a heap of its own, which misses a double free."))
+        .disabled(if: isUnderThreadSanitizer, "This sanitizer replaces free, which finds a double free."))
     func brokenHeap() async throws {
         let found = try await runProgram("simulation-program", "heap 2>&1")
         let seed = try #require(

@@ -25,7 +25,7 @@ import Testing
 
     @Test(
         "What is written of an illness names the author's function, line or program",
-        .disabled(if: isUnderThreadSanitizer, "A thread that computes is in this sanitizer's handler by then."),
+        .disabled(if: isUnderThreadSanitizer, "This sanitizer delays signals, so a stack is read too late."),
         arguments: illnesses)
     func named(illness: String, words: [String]) async throws {
         let thread = try RunLoop.Thread(name: "illness")
