@@ -186,7 +186,7 @@ static void try_as_executed(void) {
     const char *value = getenv(VARIABLE);
     if (!value)
         return;
-    struct fault fault;
+    struct fault fault = {0};
     int file, stays, used;
     MUST(sscanf(value, "%d %d %d %d %d %n", &file, &fault.kind, &fault.number, &fault.error, &stays, &used) == 5);
     fault.stays = stays;
