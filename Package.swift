@@ -134,7 +134,9 @@ let package = Package(
         ),
         .target(
             name: "RunLoopKitMainActor",
-            dependencies: ["RunLoopKit", "RunLoopKitTasks", "CRunLoopCore", "CRunLoopExecutors"],
+            dependencies: [
+                "RunLoopKit", "RunLoopKitTasks", "CRunLoopCore", "CRunLoopDiagnostics", "CRunLoopExecutors",
+            ],
             path: "Sources/RunLoopKitMainActor",
             swiftSettings: librarySettings
         ),

@@ -48,6 +48,7 @@ package enum Installation {
             jobs.whenRunsHaveEnded = MainQueueGuest.runsHaveEnded
             jobs.whenNobodyRuns = MainQueueGuest.invite
             atexit { MainLoopJobs.shared.reportAtExit() }
+            RunningJob.watch()
         }
     }
 

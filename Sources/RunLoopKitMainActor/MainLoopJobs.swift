@@ -43,7 +43,7 @@ internal import Synchronization
     /// How many jobs wait for their instants.
     private let delayedJobs = Atomic(0)
     private let process = ForkGeneration()
-    private let running = RunningJob()
+    let running = RunningJob()
     /// On the loop's thread only, as is everything below.
     private var bands = JobBands()
     /// How many runs of common modes go on; a guest's counts while it iterates.

@@ -2,13 +2,14 @@
 #if compiler(<6.4)
 
 internal import CRunLoopCore
+internal import CRunLoopDiagnosticsOverlay
 internal import CRunLoopOverlay
 internal import RunLoopKit
 internal import RunLoopKitTasks
 internal import Synchronization
 
 /// The job that the main loop executes, for the sentence about one that keeps the loop: written when it has ended, when another thread has a job
-/// for the loop meanwhile, or when the process ends with it.
+/// for the loop meanwhile, when the process ends with it, or when it computes and computes.
 ///
 /// The loop's thread writes it. Another one reads it between two looks at `begin`, which is 0 while the words change and different for each job;
 /// stores and loads are acquiring and releasing, so words of one job only are believed.
@@ -18,6 +19,9 @@ final class RunningJob: Sendable {
 
     private let begin = Atomic<Int64>(0)
     private let words = InlineArray<10, Atomic<UInt>> { _ in Atomic(0) }
+    /// `begin` when the loop's thread was looked at last, and whether a copy of the process has written the sentence.
+    private let lastSeen = Atomic<Int64>(0)
+    private let isReported = Atomic(false)
 
     /// On the loop's thread, as the next two.
     func begins(_ job: JobLink, at now: Int64) {
@@ -37,7 +41,7 @@ final class RunningJob: Sendable {
     /// Writes once per process that the job keeps the main loop, if it has for long. Any thread.
     func report(at now: Int64) {
         let start = begin.load(ordering: .acquiring)
-        guard start != 0, now - start >= Self.patience, runloop__diagnostic_is_due(RUNLOOP__JOB_BLOCKS) else { return }
+        guard start != 0, now - start >= Self.patience, isDue else { return }
         let trace = JobTrace { words[$0].load(ordering: .acquiring) }
         if begin.load(ordering: .acquiring) != start { return }
         unsafe runloop__diagnostic_write(
@@ -51,8 +55,31 @@ final class RunningJob: Sendable {
 
     /// Of another thread that has a job for the loop.
     func reportToOthers() {
-        if begin.load(ordering: .relaxed) == 0 || !runloop__diagnostic_is_due(RUNLOOP__JOB_BLOCKS) { return }
+        if begin.load(ordering: .relaxed) == 0 || !isDue { return }
         report(at: runloop_get_now_ns(nil))
+    }
+
+    private var isDue: Bool {
+        runloop__diagnostic_is_due(RUNLOOP__JOB_BLOCKS) && !isReported.load(ordering: .relaxed)
+    }
+
+    /// On the loop's thread, in a signal handler, whenever it has used the processor for another quarter of a second.
+    func isStuck() -> Bool {
+        let start = begin.load(ordering: .relaxed)
+        return lastSeen.exchange(start, ordering: .relaxed) == start && start != 0 && isDue
+    }
+
+    func hasReported() { isReported.store(true, ordering: .relaxed) }
+
+    /// Has the calling thread looked at, which is the loop's, by the processor's time that it takes.
+    static func watch() {
+        if !runloop_diagnostics_are_enabled() { return }
+        var watch = unsafe runloop__busy_watch(
+            interval_ns: patience, is_stuck: { MainLoopJobs.shared.running.isStuck() },
+            report: { MainLoopJobs.shared.running.report(at: runloop_get_now_ns(nil)) },
+            has_reported: { MainLoopJobs.shared.running.hasReported() })
+        // A program that has the signal for itself goes without.
+        _ = unsafe runloop__watch_busy(&watch)
     }
 }
 

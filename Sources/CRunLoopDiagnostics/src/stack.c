@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "busy.h"
 #include "code.h"
 #include "runloop.h"
 #include "runloop_lock.h"
@@ -61,7 +62,8 @@ static uintptr_t stack_pointer_of(const ucontext_t *context) {
 }
 
 static void answer(int signal, siginfo_t *information, void *context) {
-    (void)signal, (void)information;
+    // Signals of the same number that come at once are one.
+    busy_answer(signal, information, context);
     int error = errno, self = (int)syscall(SYS_gettid);
     // A signal that comes when the attendant has given up, or that somebody else has sent, is nothing.
     if (atomic_compare_exchange_strong(&asked, &self, WRITING)) {
@@ -86,7 +88,8 @@ int stack_prepare(int signal) {
     int error = 0;
     if (sigaction(number_of(signal), NULL, &before))
         error = -errno;
-    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN && before.sa_sigaction != answer)
+    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN && before.sa_sigaction != busy_answer &&
+             before.sa_sigaction != answer)
         error = -EBUSY;
     else if (before.sa_sigaction != answer && sigaction(number_of(signal), &action, NULL))
         error = -errno;

@@ -130,6 +130,7 @@ import Testing
         // The program's function, and not the call of the library that resumes it; also if the process ends with the job, or before it does.
         for (way, function) in [
             ("resumed", "keepTheLoopAfterACall"), ("exits", "exitAfter"), ("endless", "keepTheLoopForEver"),
+            ("computes", "computeForEver"),
         ] {
             let ending = try await runProgram("single-thread-program", "blocks \(way) 2>&1")
             #expect(ending.status == 0)

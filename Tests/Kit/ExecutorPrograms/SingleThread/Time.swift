@@ -163,6 +163,8 @@ import RunLoopKitTesting
         await exitAfter(.milliseconds(300))
     } else if CommandLine.arguments.contains("endless") {
         try await keepTheLoopForEver()
+    } else if CommandLine.arguments.contains("computes") {
+        await computeForEver()
     } else {
         await keepTheLoop(for: .milliseconds(300))
         await keepTheLoop(for: .milliseconds(300))
@@ -203,6 +205,24 @@ import RunLoopKitTesting
         _exit(0)
     }
     withExtendedLifetime(thread) { while true { usleep(20_000) } }
+}
+
+/// Allocates, and doesn't return before a sentence has been written. Nobody else looks: there is no other thread, and no other process remains.
+@MainActor func computeForEver() async {
+    await Task.yield()
+    var ends: [CInt] = [-1, -1]
+    precondition(pipe(&ends) == 0 && dup2(ends[1], 2) == 2)
+    var output = pollfd(fd: ends[0], events: CShort(POLLIN), revents: 0)
+    var words: [String] = []
+    while poll(&output, 1, 0) == 0 { words = (0..<100).map { "a word that needs memory, \($0 + words.count)" } }
+    check(threadCount() == 1, "the process has one thread")
+    check(waitpid(-1, nil, 0) == -1 && errno == ECHILD, "no other process remains")
+    var text = [UInt8](repeating: 0, count: 4096)
+    let count = read(ends[0], &text, text.count)
+    print(String(decoding: text.prefix(count), as: UTF8.self))
+    // It is written once.
+    await keepTheLoop(for: .milliseconds(600))
+    check(poll(&output, 1, 0) == 0, "the sentence is written once")
 }
 
 @MainActor func keepTheLoop(for duration: Duration) async {
