@@ -48,6 +48,7 @@ static void end_writer(runloop_child *child, struct ends *ends) {
 }
 
 TEST("a child whose pipe is full and that nobody reads is named, once in a program, while its end is awaited") {
+    need_proc();
     struct ends ends = {0};
     runloop_child *child = start_writer(&ends);
     char expected[128];

@@ -310,6 +310,7 @@ static void deny(const struct function *function, int call, int error) {
 
 TEST("what a refused call of the system becomes is listed in the comment of the function") {
     need_starts();
+    need_proc();
     documented_read_all();
     EXPECT(documented_lists("runloop_channel_listen", EADDRINUSE));
     EXPECT(!documented_lists("runloop_counter_create", ENOENT));

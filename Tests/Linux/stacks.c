@@ -142,7 +142,9 @@ static void note_changes(runloop_watch *watch, const runloop_change *changes, si
     done += (int)count;
 }
 
+/// A link that is followed is watched by its number in /proc.
 static void use_files(void) {
+    need_proc();
     static char folder[] = "/tmp/runloop-stacks-XXXXXX", link[64], inside[64], new[72];
     REQUIRE(mkdtemp(folder));
     snprintf(link, sizeof link, "%s/link", folder);

@@ -36,8 +36,20 @@ static const char path_of_program[] = "/proc/self/exe";
 static struct process_lock images_lock;
 static struct image *images;
 
+/// Where there is no /proc, the program is looked for by the name with which it was executed, unless it must not believe its user.
+static const char *other_name(const char *path) {
+    bool is_program = strcmp(path, path_of_program) == 0;
+    return is_program && !getauxval(AT_SECURE) ? (const char *)getauxval(AT_EXECFN) : NULL;
+}
+
+static int open_file(const char *path) {
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    const char *name = descriptor < 0 ? other_name(path) : NULL;
+    return name ? open(name, O_RDONLY | O_CLOEXEC) : descriptor;
+}
+
 static void map_file(struct image *image) {
-    int descriptor = open(image->path, O_RDONLY | O_CLOEXEC);
+    int descriptor = open_file(image->path);
     struct stat status;
     if (descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_size > 0) {
         void *file = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
@@ -52,7 +64,8 @@ static char *copy_label(const char *path) {
     char program[PATH_MAX];
     ssize_t length = path == path_of_program ? readlink(path, program, sizeof program - 1) : -1;
     program[length > 0 ? length : 0] = 0;
-    return strdup(length > 0 ? program : path);
+    const char *name = length > 0 ? program : other_name(path);
+    return strdup(name ? name : path);
 }
 
 /// Called with the lock. NULL if memory ran out.
