@@ -137,9 +137,7 @@ private struct ProgramCalls {
 
     init(_ calls: [UInt]) {
         innermost = calls.first
-        let found = calls.compactMap { CodePlace(function: $0) }.filter { place in
-            place.source.map { !CodePlace.isOurs($0.path) } ?? false
-        }
+        let found = CodePlace.ofProgram(calls)
         var places: [String] = []
         for place in found.map(\.full) where places.count < Self.most && !places.contains(place) {
             places.append(place)

@@ -38,18 +38,19 @@ final class RunningJob: Sendable {
         leaves()
     }
 
-    /// Writes once per process that the job keeps the main loop, if it has for long. Any thread.
-    func report(at now: Int64) {
+    /// Writes once per process that the job keeps the main loop, if it has for long. Any thread. The place is where it is now, if that is known.
+    func report(at now: Int64, in place: CodePlace? = nil) {
         let start = begin.load(ordering: .acquiring)
         guard start != 0, now - start >= Self.patience, isDue else { return }
         let trace = JobTrace { words[$0].load(ordering: .acquiring) }
         if begin.load(ordering: .acquiring) != start { return }
+        let place = place ?? trace.place
         unsafe runloop__diagnostic_write(
             RUNLOOP__JOB_BLOCKS,
             """
             Task \(trace.number) kept the main loop for \((now - start) / 1_000_000) ms without an await, in \
-            \(trace.place?.full ?? "a function without a name"). Nothing else of the main loop happened meanwhile. \
-            What has to block belongs into runBlocking.
+            \(place?.full ?? "a function without a name"). Nothing else of the main loop happened meanwhile. \
+            What has to block belongs into runBlocking, and a long computation calls Task.yield() now and then.
             """)
     }
 
@@ -76,7 +77,14 @@ final class RunningJob: Sendable {
         if !runloop_diagnostics_are_enabled() { return }
         var watch = unsafe runloop__busy_watch(
             interval_ns: patience, is_stuck: { MainLoopJobs.shared.running.isStuck() },
-            report: { MainLoopJobs.shared.running.report(at: runloop_get_now_ns(nil)) },
+            report: { calls, count, isLast in
+                let calls = unsafe UnsafeBufferPointer(start: calls, count: Int(count))
+                // Before the one to which a call returns. From some functions of the runtime no way leads to their callers.
+                let place = unsafe CodePlace.ofProgram(calls.map { unsafe UInt(bitPattern: $0) - 1 }).first
+                if place == nil && !isLast { return false }
+                MainLoopJobs.shared.running.report(at: runloop_get_now_ns(nil), in: place)
+                return true
+            },
             has_reported: { MainLoopJobs.shared.running.hasReported() })
         // A program that has the signal for itself goes without.
         _ = unsafe runloop__watch_busy(&watch)

@@ -65,6 +65,13 @@ package struct CodePlace: Hashable, CustomStringConvertible {
         functions = [function]
     }
 
+    /// Of the calls that led somewhere, innermost first, those in the program's own functions.
+    package static func ofProgram(_ calls: [UInt]) -> [CodePlace] {
+        calls.compactMap { CodePlace(function: $0) }.filter { place in
+            place.source.map { !isOurs($0.path) } ?? false
+        }
+    }
+
     /// A file of this library's.
     package static func isOurs(_ path: [Substring]) -> Bool {
         // A sanitizer stands between a program and libc, and has notes of its lines as well.

@@ -17,12 +17,12 @@ static bool look(void) {
 }
 
 /// With what a signal handler may not use.
-static void report(void) {
+static bool report(void *const *calls, int count, bool is_last) {
+    (void)calls, (void)count, (void)is_last;
     pthread_mutex_lock(&lock);
     char *text = malloc(100);
     snprintf(text, 100, "reported by %s", gettid() == getpid() ? "one thread" : "one of several");
-    ssize_t count = write(output[1], text, strlen(text));
-    (void)count;
+    return write(output[1], text, strlen(text)) > 0;
 }
 
 static void note_end(void) {
@@ -93,8 +93,10 @@ TEST("a copy that lacks a lock of the interrupted code ends after a while, and a
     expect_report();
 }
 
-static void die(void) {
+static bool die(void *const *calls, int count, bool is_last) {
+    (void)calls, (void)count, (void)is_last;
     *(volatile int *)0 = 0;
+    return true;
 }
 
 TEST("a copy that crashes is nobody's business, and is tried again eight times at most") {
@@ -107,6 +109,21 @@ TEST("a copy that crashes is nobody's business, and is tried again eight times a
     while (now.tv_sec == 0 && now.tv_nsec < 600 * MS);
     EXPECT_EQ(looks, 8);
     EXPECT_EQ(ends, 0);
+}
+
+/// Says it the last time.
+static bool hesitate(void *const *calls, int count, bool is_last) {
+    return is_last && report(calls, count, is_last);
+}
+
+TEST("a report that is not ready for it is asked again, and knows the last time") {
+    struct runloop__busy_watch hesitating = watch;
+    hesitating.report = hesitate;
+    start_with(&hesitating);
+    while (!is_reported())
+        continue;
+    expect_report();
+    EXPECT_EQ(looks, 8);
 }
 
 TEST("no wait ends early") {

@@ -25,9 +25,10 @@ struct runloop__busy_watch {
     /// On the thread, in a signal handler: whether it does the same as at the last look.
     bool (*RUNLOOP__SENDABLE is_stuck)(void);
     /// Then, in a copy of the process, which has this thread alone and ends when this returns: writes to standard error what is to be said. It may
-    /// allocate, and take locks; if the interrupted code has one of those, the copy ends after a while, and a later look tries again.
-    void (*RUNLOOP__SENDABLE report)(void);
-    /// On the thread, in the signal handler, when that has been done. It was the last look.
+    /// allocate, and take locks; if the interrupted code has one of those, the copy ends after a while, and a later look tries again. `calls` are
+    /// where the thread is, innermost first, behind some of this library's own; none without glibc. false: a later look is to try again, unless it is the last.
+    bool (*RUNLOOP__SENDABLE report)(void *const *calls, int count, bool is_last);
+    /// On the thread, in the signal handler, when that has been done. There is no other look.
     void (*RUNLOOP__SENDABLE has_reported)(void);
 };
 
