@@ -19,33 +19,39 @@ public typealias Simulation = RunLoop.Simulation
 /// `replay(_:)` repeats that run, in another process as well.
 ///
 /// The environment decides, if it has RUNLOOP_SIMULATION_SEED, which is the first seed, and that it is tried alone; or, if it has
-/// RUNLOOP_SIMULATION_SEEDS, how many are tried.
+/// RUNLOOP_SIMULATION_SEEDS, how many are tried; or, if it has RUNLOOP_SIMULATION_JOBS, how many at a time.
 ///
+/// - Parameters:
+///   - count: how many seeds are tried.
+///   - first: the first one; the others follow it.
+///   - jobs: how many are tried at a time, each on a thread of its own. What the body has captured is then used by several runs at once. The smallest
+///     seed that fails is found, however many there are.
 /// - Returns: how many seeds there were, and how long they took.
 /// - Throws: `RunLoop.Simulation.Failure`.
 @discardableResult
 public func simulate(
-    seeds count: Int = 100, from first: UInt64 = 0, fileID: StaticString = #fileID, line: UInt = #line,
+    seeds count: Int = 100, from first: UInt64 = 0, jobs: Int = 1, fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
 ) async throws -> RunLoop.Simulation.Report {
-    try await simulate(seeds: count, from: first, of: Runs(of: body, "\(fileID)", line))
+    try await simulate(seeds: count, from: first, jobs: jobs, of: Runs(of: body, "\(fileID)", line))
 }
 
 /// The same, of a body that another file has.
 package func simulate(
-    seeds count: Int, from first: UInt64, of runs: Runs
+    seeds count: Int, from first: UInt64, jobs: Int, of runs: Runs
 ) async throws(RunLoop.Simulation.Failure) -> RunLoop.Simulation.Report {
     let only = environmentNumber("RUNLOOP_SIMULATION_SEED")
-    let begin = only ?? first
     let count = environmentNumber("RUNLOOP_SIMULATION_SEEDS").map { Int(clamping: $0) } ?? (only == nil ? count : 1)
-    return try await onThread { () throws(RunLoop.Simulation.Failure) in
-        var report = RunLoop.Simulation.Report()
-        for seed in 0..<UInt64(max(0, count)) {
-            let outcome = runs.once(.seed(begin &+ seed))
-            report.add(outcome)
-            if outcome.error != nil { throw runs.failure(outcome, seed: begin &+ seed, report) }
+    let jobs = environmentNumber("RUNLOOP_SIMULATION_JOBS").map { Int(clamping: $0) } ?? jobs
+    let seeds = Seeds(from: only ?? first, count: count)
+    await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<max(1, min(jobs, count)) {
+            group.addTask(executorPreference: ThreadExecutor()) { seeds.search(runs) }
         }
-        return report
+    }
+    guard let (seed, outcome) = seeds.failed else { return seeds.report }
+    return try await onThread { () throws(RunLoop.Simulation.Failure) in
+        throw runs.failure(outcome, seed: seed, seeds.report)
     }
 }
 

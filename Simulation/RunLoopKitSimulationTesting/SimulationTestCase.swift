@@ -6,20 +6,20 @@ public import XCTest
 // XCTest brings Foundation's.
 public import class RunLoopKit.RunLoop
 
-/// Tests of XCTest that run bodies in simulations: a subclass calls its ``simulate(seeds:from:fileID:line:_:)``, in which XCTest's assertions can be used.
+/// Tests of XCTest that run bodies in simulations: a subclass calls its ``simulate(seeds:from:jobs:fileID:line:_:)``, in which XCTest's assertions can be used.
 open class SimulationTestCase: XCTestCase {
-    /// Those of the run under way.
-    private let findings = Guarded<Findings?>(nil)
+    /// Those of each run under way.
+    private let findings = Guarded<[ObjectIdentifier: Findings]>([:])
 
     /// Does what the function `simulate` does; and an assertion of XCTest's that does not hold fails the run, and so ends the search.
     ///
     /// - Throws: `RunLoop.Simulation.Failure`, with which the test fails.
     public func simulate(
-        seeds count: Int = 100, from first: UInt64 = 0, fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
+        seeds count: Int = 100, from first: UInt64 = 0, jobs: Int = 1, fileID: StaticString = #fileID,
+        line: UInt = #line, _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
     ) async throws {
         try await RunLoopKitSimulation.simulate(
-            seeds: count, from: first, fileID: fileID, line: line, findingAll(in: body))
+            seeds: count, from: first, jobs: jobs, fileID: fileID, line: line, findingAll(in: body))
     }
 
     /// The same with one run, as a journal has it.
@@ -36,9 +36,9 @@ open class SimulationTestCase: XCTestCase {
         in body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
     ) -> @Sendable (RunLoop.Simulation) async throws -> Void {
         { [findings] simulation in
-            let found = Findings()
-            findings.withLock { $0 = found }
-            defer { findings.withLock { $0 = nil } }
+            let (found, run) = (Findings(), ObjectIdentifier(simulation))
+            findings.withLock { $0[run] = found }
+            defer { findings.withLock { $0[run] = nil } }
             try await found.throwFirst { try await body(simulation) }
         }
     }
@@ -47,7 +47,8 @@ open class SimulationTestCase: XCTestCase {
     open override func recordFailure(
         withDescription description: String, inFile filePath: String, atLine lineNumber: Int, expected: Bool
     ) {
-        if RunLoop.Simulation.current != nil, let found = findings.withLock({ $0 }) {
+        let run = RunLoop.Simulation.current.map { ObjectIdentifier($0) }
+        if let run, let found = findings.withLock({ $0[run] }) {
             let file = filePath.split(separator: "/").suffix(2).joined(separator: "/")
             found.add(description, file: file, line: lineNumber)
         } else {

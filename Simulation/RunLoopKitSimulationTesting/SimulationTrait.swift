@@ -13,7 +13,7 @@ public import Testing
 /// It is written as `.simulated(seeds: 1_000)` or `.simulated(replaying: journal)`.
 public struct SimulationTrait: TestTrait, SuiteTrait, TestScoping {
     fileprivate enum Runs {
-        case seeds(Int, from: UInt64)
+        case seeds(Int, from: UInt64, jobs: Int)
         case journal([Int])
     }
 
@@ -44,7 +44,8 @@ public struct SimulationTrait: TestTrait, SuiteTrait, TestScoping {
             let simulated = RunLoopKitSimulation.Runs(of: body, place.fileID, UInt(place.line))
             do {
                 switch runs {
-                case .seeds(let count, let first): _ = try await simulate(seeds: count, from: first, of: simulated)
+                case .seeds(let count, let first, let jobs):
+                    _ = try await simulate(seeds: count, from: first, jobs: jobs, of: simulated)
                 case .journal(let journal): try await replay(journal, of: simulated)
                 }
             } catch let failure as RunLoop.Simulation.Failure {
@@ -72,11 +73,13 @@ extension Trait where Self == SimulationTrait {
     ///
     /// With `--attachments-path` of `swift test`, the report is also an attachment whose name has the seed, "seed 104.txt".
     ///
-    /// The environment decides, if it has RUNLOOP_SIMULATION_SEED or RUNLOOP_SIMULATION_SEEDS, as for `simulate`. Each case of a test with
-    /// arguments is simulated by itself. Other traits of the test are applied once, around all of its runs, if they come before this one,
+    /// With `jobs`, so many seeds are tried at a time; the bodies of a test then run beside each other, as those of several tests do.
+    ///
+    /// The environment decides, if it has RUNLOOP_SIMULATION_SEED, RUNLOOP_SIMULATION_SEEDS or RUNLOOP_SIMULATION_JOBS, as for `simulate`. Each
+    /// case of a test with arguments is simulated by itself. Other traits of the test are applied once, around all of its runs, if they come before this one,
     /// and in each run if they come after it.
-    public static func simulated(seeds count: Int = 100, from first: UInt64 = 0) -> Self {
-        SimulationTrait(runs: .seeds(count, from: first))
+    public static func simulated(seeds count: Int = 100, from first: UInt64 = 0, jobs: Int = 1) -> Self {
+        SimulationTrait(runs: .seeds(count, from: first, jobs: jobs))
     }
 
     /// The test is run once, as a journal has it, that of a failure for instance.

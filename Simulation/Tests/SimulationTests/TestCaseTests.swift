@@ -43,6 +43,24 @@ final class TestCaseTests: SimulationTestCase {
         }
     }
 
+    // Each run has its own assertions, also if several are beside each other.
+    func testAssertionsOfSeveralRuns() async throws {
+        var found: [UInt64?] = []
+        for jobs in [1, 3] {
+            do {
+                try await simulate(seeds: 1000, jobs: jobs) { _ in
+                    try await Task.sleep(for: .seconds(1))
+                    XCTAssertNotEqual(Int.random(in: 0..<100), 0)
+                }
+                XCTFail("It fails under some seed.")
+            } catch let failure as RunLoop.Simulation.Failure {
+                found.append(failure.seed)
+            }
+        }
+        XCTAssertEqual(found[0], found[1])
+        XCTAssertNotEqual(found[0], 0)
+    }
+
     // A trap fails its run, and the process and other runs go on.
     func testTrap() async throws {
         do {

@@ -3,13 +3,16 @@ import RunLoopKit
 import RunLoopKitLinux
 import RunLoopKitSimulation
 
-/// Seeds in a second of processor time, which one thread after another has: of a small body, and of a server with ten clients.
+/// Seeds in a second of processor time, which one thread after another has, or two at a time: of a small body, and of a server with ten clients.
 func printSpeed() async throws {
     for (name, count, body) in [("a small body", 20_000, twoTasks), ("a server with ten clients", 1000, tenClients)] {
-        let begin = clock()
-        let report = try await simulate(seeds: count, body)
-        let time = Duration.microseconds(clock() - begin)
-        print("\(name): \(Int(.seconds(count) / time)) seeds a second of processor time; \(report)")
+        for jobs in [1, 2] {
+            let (start, begin) = (clock(), ContinuousClock.now)
+            try await simulate(seeds: count, jobs: jobs, body)
+            let (time, duration) = (Duration.microseconds(clock() - start), ContinuousClock.now - begin)
+            let (used, passed) = (Int(.seconds(count) / time), Int(.seconds(count) / duration))
+            print("\(name), \(jobs) at a time: \(used) seeds a second of processor time, \(passed) on the clock")
+        }
     }
 }
 
