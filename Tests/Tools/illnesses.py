@@ -11,6 +11,7 @@ Needs libdispatch, which the Swift toolchain has."""
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -156,6 +157,8 @@ def table_of_told():
 
 
 def main(arguments):
+    # Under nohup the ill programs would inherit a signal that is ignored.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     build()
     rows, failed = ["| Illness | report | statistics | runloop-top | trace |", "|---|---|---|---|---|"], 0
     for illness, wanted in SAYS.items():
