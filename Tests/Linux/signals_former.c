@@ -194,3 +194,29 @@ TEST("R123 the first process of a namespace of pids is apart from its parent, wh
         LEAVE_OUT("This process may not make a pid namespace.");
     EXPECT_EQ(status, 0);
 }
+
+static void note_timer(int number, siginfo_t *info, void *context) {
+    (void)number, (void)context;
+    calls += info->si_code == SI_TIMER;
+}
+
+TEST("a timer's SIGURG is the former handler's alone, urgent data are both's") {
+    struct tally tally = {0};
+    struct sigaction action = {.sa_sigaction = note_timer, .sa_flags = SA_SIGINFO};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGURG};
+    timer_t timer;
+    REQUIRE(sigaction(SIGURG, &action, NULL) == 0);
+    REQUIRE(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+    calls = 0;
+    runloop_signal *caught = add_signal(MODE, SIGURG, &tally);
+    REQUIRE(timer_settime(timer, 0, &(struct itimerspec){.it_value.tv_nsec = 1}, NULL) == 0);
+    while (calls == 0)
+        poll_mode(MODE);
+    poll_mode(MODE);
+    EXPECT_EQ(tally.arrivals, 0);
+    raise(SIGURG);
+    run_a_while(MODE);
+    EXPECT_EQ(tally.arrivals, 1);
+    EXPECT_EQ(calls, 1);
+    end_source(caught);
+}

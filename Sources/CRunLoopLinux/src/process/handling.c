@@ -107,11 +107,18 @@ static __attribute__((noinline)) void receive_number(int number) {
     receive(number, &none, NULL);
 }
 
+/// Urgent data have another cause: with a timer's signal the Swift products look whether their thread is stuck.
+static bool is_look(int number, const siginfo_t *info) {
+    return number == SIGURG && info->si_code == SI_TIMER;
+}
+
 /// Where the kernel passes the number alone, an x86 of 32 bits has saved registers in the place of the other arguments. So these must not be
 /// changed then, and a compiler keeps in the place of an argument what it makes of it: hence two calls that share nothing.
 static void handle(int number, siginfo_t *info, void *context) {
     int saved = errno;
-    if (runloop__signal_has_info(number))
+    if (runloop__signal_has_info(number) && is_look(number, info))
+        call_former(number, info, context);
+    else if (runloop__signal_has_info(number))
         receive(number, info, context);
     else
         receive_number(number);
