@@ -80,7 +80,7 @@ final class RunningJob: Sendable {
             report: { calls, count, isLast in
                 let calls = unsafe UnsafeBufferPointer(start: calls, count: Int(count))
                 // Before the one to which a call returns. From some functions of the runtime no way leads to their callers.
-                let place = unsafe CodePlace.ofProgram(calls.map { unsafe UInt(bitPattern: $0) - 1 }).first
+                let place = unsafe CodePlace.ofProgram(calls.map { UInt(bitPattern: $0) - 1 }).first
                 if place == nil && !isLast { return false }
                 MainLoopJobs.shared.running.report(at: runloop_get_now_ns(nil), in: place)
                 return true
