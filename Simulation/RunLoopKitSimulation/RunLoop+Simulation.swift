@@ -216,7 +216,7 @@ extension RunLoop {
             {
                 .failure(trap)
             } else if let leak = schedule.leak {
-                .failure(leak.waited(by: schedule.waiting(since: start)))
+                .failure(leak.waited(by: schedule.waiting(since: start, but: tasks.expected)))
             } else if !outsiders.isEmpty {
                 .failure(Escape(functions: outsiders, lines: lines))
             } else if let result = outcome.withLock({ $0 }) {

@@ -35,6 +35,19 @@ extension Schedule {
         park(member)
     }
 
+    /// A task was resumed that is to go on already: with a checked continuation the runtime says so, and with an unsafe one the task would go on
+    /// twice, and sooner or later in memory that is no longer its own.
+    func noteSecondResume(of task: UInt32) {
+        if unsafe runloop_simulation_current() == nil { return }
+        guard runloop_simulation_enter() else { return }
+        defer { runloop_simulation_exit() }
+        if isOver { return }
+        let found = RunLoop.Simulation.Trap(secondResumeOf: number(of: task), in: currentName)
+        tell(.trapped(found), by: currentName)
+        trap = found
+        end()
+    }
+
     /// A continuation that nobody can resume any more. False after the end, when nobody would.
     private func noteLeak(_ text: String) -> Bool {
         guard runloop_simulation_enter() else { return false }

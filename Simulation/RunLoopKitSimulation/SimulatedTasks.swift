@@ -92,6 +92,11 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
             sleepers.insert(sleep.sleeper)
         }
 
+        /// A task that is to go on is awaited by nobody who could resume it, unless that is a mistake.
+        func isReady(_ task: UInt32) -> Bool {
+            task != 0 && ready.contains { $0.number == task && !$0.isEndOfSleep }
+        }
+
         /// A task that goes on before its sleep has ended was cancelled.
         mutating func removeSleep(of sleeper: UInt32) -> Job? {
             guard sleepers.remove(sleeper) != nil, let index = delayed.firstIndex(where: { $0.sleeper == sleeper })
@@ -123,14 +128,16 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
 
     /// Any thread. After the end of the simulation, nobody runs it any more.
     func add(_ job: Job) {
-        let (hasEnded, asks, cancelled) = state.withLock { state -> (Bool, Bool, Job?) in
-            if state.hasEnded { return (true, false, nil) }
+        let (isTaken, isSecond, asks, cancelled) = state.withLock { state -> (Bool, Bool, Bool, Job?) in
+            if state.hasEnded { return (false, false, false, nil) }
+            if state.isReady(job.number) { return (false, true, false, nil) }
             state.ready.append(job)
             let asks = job.isMainActors && !state.mainLoopIsAsked
             if asks { state.mainLoopIsAsked = true }
-            return (false, asks, state.removeSleep(of: job.number))
+            return (true, false, asks, state.removeSleep(of: job.number))
         }
-        if hasEnded { return }
+        if isSecond { schedule.noteSecondResume(of: job.number) }
+        if !isTaken { return }
         if asks { askMainLoop() }
         // It frees what it has, and does nothing else.
         cancelled?.run()

@@ -69,6 +69,14 @@ extension RunLoop.Simulation.Trap {
         (self.context, self.isOnLoop) = (context, isOnLoop)
     }
 
+    /// By the caller, and where that was the first time is in the story.
+    init(secondResumeOf task: Int, in context: String) {
+        what = "an unsafe continuation of task \(task) is resumed more than once"
+        calls = Calls().places(8).map(\.full)
+        place = calls.first ?? ""
+        (self.context, isOnLoop) = (context, false)
+    }
+
     /// For the story.
     var happened: String {
         let at = place.isEmpty ? "" : ", at \(place)"

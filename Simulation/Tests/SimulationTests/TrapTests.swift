@@ -164,10 +164,33 @@ let isUnderThreadSanitizer = unsafe dlsym(nil, "__tsan_init") != nil
         #expect(failure.error is RunLoop.Simulation.Trap, "\(failure)")
     }
 
+    private static let resumeTwice: @Sendable (RunLoop.Simulation) async throws -> Void = { _ in
+        let waiting = Guarded<UnsafeContinuation<Void, Never>?>(nil)
+        let task = Task { await withUnsafeContinuation { waiter in waiting.withLock { $0 = waiter } } }
+        try await Task.sleep(for: .seconds(1))
+        let waiter = waiting.withLock { $0 }
+        waiter?.resume()
+        waiter?.resume()
+        await task.value
+    }
+
+    @Test("An unsafe continuation that is resumed again before its task has gone on fails the run, at that line")
+    func secondResume() async throws {
+        let failure = try #require(
+            await #expect(throws: RunLoop.Simulation.Failure.self) { try await withSimulation(Self.resumeTwice) })
+        let trap = try #require(failure.error as? RunLoop.Simulation.Trap, "\(failure)")
+        #expect(trap.what == "an unsafe continuation of task 2 is resumed more than once", "\(failure)")
+        #expect(trap.context == "task 1" && trap.place.contains("SimulationTests/TrapTests.swift:"), "\(failure)")
+        #expect(failure.story.count { $0.contains("task 1 wakes task 2, to run") } == 2, "\(failure)")
+        #expect(failure.story.last?.hasPrefix("1.0 seconds task 1 comes to its end: \(trap.what)") == true)
+    }
+
     @Test("A checked continuation that is dropped fails the run, and names the function, and the task that waits")
     func leak() async throws {
         let failure = try await failure { _ in
             _ = Task { await Self.waitForEver() }
+            // It sleeps, and waits for no continuation of the program's.
+            _ = Task { await Self.waitForEver(after: .seconds(2)) }
             try await Task.sleep(for: .seconds(1))
         }
         let leak = try #require(failure.error as? RunLoop.Simulation.LeakedContinuation, "\(failure)")
@@ -182,6 +205,10 @@ let isUnderThreadSanitizer = unsafe dlsym(nil, "__tsan_init") != nil
     private static func end() { if unsafe getenv("RUNLOOP_NEVER") == nil { fatalError("the end") } }
     private static func waitForEver() async {
         await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
+    }
+    private static func waitForEver(after duration: Duration) async {
+        try? await Task.sleep(for: duration)
+        await waitForEver()
     }
 }
 
