@@ -16,6 +16,13 @@ struct Calls {
     /// The innermost that is not this library's. `nil` if the program was stripped of its lines.
     var place: CodePlace? { places(1).first }
 
+    /// The innermost ones, with those that are not in the file of the very first: that is often a lock's own.
+    var placesAroundLock: [CodePlace] {
+        let places = places(8)
+        let inner = places.prefix { $0.source?.path == places.first?.source?.path }.count
+        return Array(places.prefix(max(3, inner + 2)))
+    }
+
     /// The innermost ones that are not this library's.
     func places(_ most: Int) -> [CodePlace] {
         var places: [CodePlace] = []

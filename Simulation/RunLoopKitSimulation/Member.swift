@@ -73,9 +73,9 @@ struct Member {
     var isOfKernel: Bool { wait.is_of_kernel }
     /// The innermost call that led here and is not this library's.
     var place: CodePlace? { calls.place }
-    /// In words, and where: with those that called, since the innermost is often a lock of some library's.
+    /// In words, and where: with those that called, since the innermost are often the functions of some lock.
     var description: String {
-        let places = calls.places(3).map(\.full)
+        let places = calls.placesAroundLock.map(\.full)
         return
             unsafe "\(String(cString: wait.what))\(places.isEmpty ? "" : " in \(places.joined(separator: ", called by "))")"
     }

@@ -191,4 +191,23 @@ final class Waits: @unchecked Sendable {
         }
         #expect(found.tasks.count { $0.contains("waits for a lock") } == 2, "\(found)")
     }
+
+    @Test("A wait for a lock names the functions that want it, also if a lock of some library's has many of its own")
+    func wrapped() async throws {
+        let found = try await standstill { simulation in
+            let (first, second, loop) = (WrappedLock(), WrappedLock(), simulation.loop)
+            @Sendable func take(_ one: WrappedLock, _ other: WrappedLock) {
+                one.withLock {
+                    loop.wakeUp()
+                    other.withLock {}
+                }
+            }
+            let forth = Task { take(first, second) }
+            let back = Task { take(second, first) }
+            await forth.value
+            await back.value
+        }
+        let waits = found.tasks.filter { $0.contains("waits for a lock") }
+        #expect(waits.count == 2 && waits.allSatisfy { $0.contains("WaitTests.swift:") }, "\(found)")
+    }
 }
