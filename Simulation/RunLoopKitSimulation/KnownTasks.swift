@@ -35,9 +35,9 @@ final class KnownTasks: @unchecked Sendable {
     /// When those came to an await that are not kept, since they are in their parents.
     private var instants: [UInt32: Int64] = [:]
 
-    /// It was made, and has not begun.
+    /// It was made, and has not begun; or it has, even to its end, before the one that made it went on.
     func add(_ task: TaskWords, at now: Int64) {
-        guard task.isTask, !task.isInParent, tasks[task.number] == nil else { return }
+        guard task.isTask, !task.isInParent, !task.isComplete, tasks[task.number] == nil else { return }
         task.retain()
         tasks[task.number] = Known(task: task, since: now)
         new.insert(task.number)

@@ -95,9 +95,10 @@ package struct Runs: Sendable {
             thread.detach()
             if case .failure(let thrown) = run.simulation.inherit() { error = thrown }
         }
+        let duration = .now - begin - .milliseconds(run.simulation.schedule.spentPatience)
         return Outcome(
             error: error, made: run.choices.made, lines: run.simulation.lines,
-            story: run.simulation.schedule.story?.lines ?? [], duration: .now - begin,
+            story: run.simulation.schedule.story?.lines ?? [], duration: duration,
             steps: run.simulation.schedule.steps, difference: run.choices.followed?.found)
     }
 
@@ -127,10 +128,14 @@ package struct Runs: Sendable {
             let difference = firstDifference(outcome, again, decisions)
             return .init(error, outcome, seed: seed, report, firstDifference: difference)
         }
-        let shortest = shortened(outcome)
-        let repeated = once(.journal(shortest.journal), tellsStory: true)
-        let last = repeated.failsLike(shortest) ? repeated : shortest
+        let last = told(shortened(outcome)) ?? told(outcome) ?? outcome
         return RunLoop.Simulation.Failure(last.error ?? error, last, seed: seed, report, isRepeatable: true)
+    }
+
+    /// The same, with its story. What is a mistake in memory may show elsewhere in a run that is shorter, and `nil` then.
+    private func told(_ failed: Outcome) -> Outcome? {
+        let repeated = once(.journal(failed.journal), tellsStory: true)
+        return repeated.failsLike(failed) ? repeated : nil
     }
 
     /// With the names of what the first run had to choose from, if another one comes to the same choice.

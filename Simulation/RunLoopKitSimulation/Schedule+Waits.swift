@@ -39,6 +39,7 @@ extension Schedule {
             if unsafe poll(&waited, nfds_t(waited.count), step) > 0 { return true }
             if isAnyBlocked && members.contains(where: { $0.wait != nil && mayGoOn($0) }) { return true }
             left -= step
+            spentPatience += step
         }
         return false
     }

@@ -37,6 +37,8 @@ internal import RunLoopKitTasks
     var roundabout: CodePlace?
     /// How long real threads are given to resume a task, when nothing can happen otherwise, in milliseconds.
     var patience: Int32 = 0
+    /// How long they were, in vain: this is not the program's time.
+    var spentPatience: Int32 = 0
     /// How much later than asked a sleep may end.
     var greatestDelay: Int64 = 0
     var wakesSpuriously = false

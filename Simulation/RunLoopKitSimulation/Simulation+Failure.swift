@@ -75,20 +75,23 @@ extension RunLoop.Simulation {
             self.firstDifference = firstDifference
         }
 
-        /// All of that, in sentences.
-        public var description: String {
+        /// All of that, in sentences, but of a long story only the last hundred steps.
+        public var description: String { text(steps: 100) }
+
+        /// The same, with all steps.
+        package var wholeDescription: String { text(steps: .max) }
+
+        private func text(steps count: Int) -> String {
             let repetition = isRepeatable ? ["It is repeated by replay(\(journal))."] : notRepeatable
             return
                 (["\(seed.map { "Seed \($0) fails. " } ?? "")\(error)"] + repetition
-                + (report.map { ["\($0)"] } ?? []) + happened).joined(separator: "\n")
+                + (report.map { ["\($0)"] } ?? []) + happened(count)).joined(separator: "\n")
         }
 
-        private static let shown = 100
-
-        private var happened: [String] {
-            if story.isEmpty { return lines.suffix(Self.shown) }
-            let left = story.count - Self.shown
-            return ["What happens:"] + (left > 0 ? ["(\(left) steps before)"] : []) + story.suffix(Self.shown)
+        private func happened(_ count: Int) -> [String] {
+            if story.isEmpty { return lines.suffix(count) }
+            let left = story.count - count
+            return ["What happens:"] + (left > 0 ? ["(\(left) steps before)"] : []) + story.suffix(count)
         }
 
         /// An ``Escape`` says why itself.

@@ -49,8 +49,9 @@ public struct SimulationTrait: TestTrait, SuiteTrait, TestScoping {
                 case .journal(let journal): try await replay(journal, of: simulated)
                 }
             } catch let failure as RunLoop.Simulation.Failure {
-                // With --attachments-path, a file has what the log has, and the seed is in its name.
-                Attachment.record("\(failure)", named: failure.seed.map { "seed \($0).txt" } ?? "journal.txt")
+                // With --attachments-path, a file has this with all steps. The seed is in its name.
+                let name = failure.seed.map { "seed \($0).txt" } ?? "journal.txt"
+                Attachment.record(failure.wholeDescription, named: name)
                 throw failure
             }
         }
@@ -71,7 +72,8 @@ extension Trait where Self == SimulationTrait {
     /// step. The simulation is `RunLoop.Simulation.current`. An expectation in a detached task belongs to no test, as anywhere, and so ends
     /// no search.
     ///
-    /// With `--attachments-path` of `swift test`, the report is also an attachment whose name has the seed, "seed 104.txt".
+    /// With `--attachments-path` of `swift test`, the report is also an attachment whose name has the seed, "seed 104.txt". Of a long story the
+    /// log has the last hundred steps, and the attachment has all.
     ///
     /// With `jobs`, so many seeds are tried at a time; the bodies of a test then run beside each other, as those of several tests do.
     ///

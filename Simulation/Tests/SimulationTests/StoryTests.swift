@@ -111,6 +111,37 @@ import Testing
         #expect(failure.story.contains { $0.hasSuffix("actor Counter runs on") }, "\(failure)")
     }
 
+    @Test("A task that ends before the one that made it goes on has one end in the story")
+    func endsAtOnce() async throws {
+        for seed in 0..<UInt64(30) {
+            let failure = try #require(
+                await #expect(throws: RunLoop.Simulation.Failure.self) {
+                    try await simulate(seeds: 1, from: seed) { simulation in
+                        for _ in 0..<3 { _ = Task {} }
+                        try await Task.sleep(for: .seconds(1))
+                        simulation.note("the end")
+                        try simulation.require(false, "this fails")
+                    }
+                })
+            for task in 2...4 {
+                #expect(failure.story.count { $0.hasSuffix("task \(task) returns") } == 1, "\(failure)")
+            }
+        }
+    }
+
+    @Test("A wait for threads outside, in vain, is no time of the runs")
+    func patience() async throws {
+        let failure = try #require(
+            await #expect(throws: RunLoop.Simulation.Failure.self) {
+                try await simulate(seeds: 1) { simulation in
+                    simulation.awaitThreadsOutside(for: 5000)
+                    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                }
+            })
+        #expect(failure.error is RunLoop.Simulation.Standstill)
+        #expect(try #require(failure.report).duration < .seconds(4), "\(failure)")
+    }
+
     @Test("What happens again and again is one line, with its count, and what happens between is there")
     func folded() async throws {
         let failure = try await failure { simulation in
