@@ -68,6 +68,11 @@ static void read_value(void *context, const char *path, const char *value) {
         snprintf(sample->tasks[sample->task_count++], sizeof sample->tasks[0], "%s", value);
 }
 
+int sample_read(const char *answer, struct sample *sample) {
+    *sample = (struct sample){.count = 0};
+    return answer[0] == '[' && json_walk(answer, read_value, sample) ? 0 : -EPROTO;
+}
+
 //===-- the question -------------------------------------------------------------------------------------------------===//
 
 /// The whole answer, from malloc. NULL, and why in `*error`.
@@ -116,8 +121,7 @@ int sample_take(const char *path, struct sample *sample) {
     close(descriptor);
     if (!text)
         return error;
-    *sample = (struct sample){.count = 0};
-    error = text[0] == '[' && json_walk(text, read_value, sample) ? 0 : -EPROTO;
+    error = sample_read(text, sample);
     free(text);
     return error;
 }

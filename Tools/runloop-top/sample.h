@@ -26,5 +26,7 @@ struct sample {
 /// 0, or a negative errno: -ETIMEDOUT if the process takes more than five seconds, -EPROTO if its answer can't be understood, -EACCES if
 /// it doesn't answer this user.
 int sample_take(const char *path, struct sample *sample);
+/// Of an answer. 0 or -EPROTO.
+int sample_read(const char *answer, struct sample *sample);
 
 #endif // RUNLOOP_TOP_SAMPLE_H

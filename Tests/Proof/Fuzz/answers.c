@@ -98,9 +98,16 @@ static void *serve(void *argument) {
     return NULL;
 }
 
+static void check_read(const char *text, struct sample *sample) {
+    int result = sample_read(text, sample);
+    CHECK(result == 0 || result == -EPROTO);
+    CHECK(sample->count >= 0 && sample->count <= SAMPLE_LOOPS && sample->count <= sample->loop_count);
+    CHECK(sample->task_count >= 0 && sample->task_count <= SAMPLE_TASKS);
+}
+
 /// What a process that is not one of ours answers to runloop-top.
 static void check_sample(const char *text) {
-    static struct sample sample;
+    static struct sample sample, read;
     char path[64];
     snprintf(path, sizeof path, "/tmp/runloop-fuzz-%d.sock", (int)getpid());
     unlink(path);
@@ -111,7 +118,8 @@ static void check_sample(const char *text) {
     int result = sample_take(path, &sample);
     CHECK(pthread_join(server, NULL) == 0);
     CHECK(result == 0 || result == -EPROTO || (result == -EACCES && !*text));
-    CHECK(result != 0 || (sample.count >= 0 && sample.count <= SAMPLE_LOOPS));
+    check_read(text, &read);
+    CHECK(result != 0 || (sample.count == read.count && sample.task_count == read.task_count));
     close(answer.socket);
     unlink(path);
 }
@@ -124,9 +132,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t length = (size_t)(bytes.end - bytes.next);
     memcpy(text, bytes.next, length);
     text[length] = 0;
-    // A sample costs a thread and a socket, a walk nothing.
-    if (which == 0)
+    static struct sample sample;
+    // A socket costs a thread and a file, its text nothing.
+    if (which == 0 && size % 16 == 15)
         check_sample(text);
+    else if (which == 0)
+        check_read(text, &sample);
     else if (which < 8)
         check_json(text);
     else if (which < 12)

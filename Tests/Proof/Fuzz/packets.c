@@ -47,6 +47,34 @@ static void discard(void *info) {
     CHECK(++*(int *)info == 1);
 }
 
+/// What is sent stays open for further inputs, since to make it costs as much as to send it, and a receiver only reads it: a memfd of each size,
+/// sealed or not, and /dev/null.
+static int memories[2][256], nothing, kept_open;
+
+static int memory_of(unsigned size, bool is_sealed) {
+    int *memory = &memories[is_sealed][size];
+    if (*memory > 0)
+        return *memory;
+    *memory = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    CHECK(*memory > 0 && ftruncate(*memory, size) == 0);
+    if (is_sealed)
+        CHECK(fcntl(*memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SEAL) == 0);
+    kept_open++;
+    return *memory;
+}
+
+static int a_descriptor(struct bytes *bytes) {
+    if (bytes_take(bytes, 2)) {
+        unsigned size = bytes_take(bytes, 256);
+        return memory_of(size, bytes_take(bytes, 2));
+    }
+    if (nothing <= 0) {
+        CHECK((nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)) > 0);
+        kept_open++;
+    }
+    return nothing;
+}
+
 /// The kernel takes what is in the header as it is; the descriptors are those of /dev/null, or of a memfd whose size is another than said.
 static void send_packet(int socket, struct bytes *bytes) {
     struct packet_header header = {.version = bytes_take(bytes, 8) ? PACKET_VERSION : (uint8_t)bytes_take(bytes, 256),
@@ -73,14 +101,8 @@ static void send_packet(int socket, struct bytes *bytes) {
         struct cmsghdr alignment;
     } control = {0};
     int descriptors[MOST_DESCRIPTORS + 1];
-    for (unsigned i = 0; i < count; i++) {
-        bool is_memory = bytes_take(bytes, 2);
-        descriptors[i] = is_memory ? memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING)
-                                   : open("/dev/null", O_RDONLY | O_CLOEXEC);
-        CHECK(descriptors[i] >= 0);
-        if (is_memory && ftruncate(descriptors[i], bytes_take(bytes, 256)) == 0 && bytes_take(bytes, 2))
-            fcntl(descriptors[i], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SEAL);
-    }
+    for (unsigned i = 0; i < count; i++)
+        descriptors[i] = a_descriptor(bytes);
     if (count > 0) {
         message.msg_control = control.bytes;
         message.msg_controllen = CMSG_SPACE(count * sizeof(int));
@@ -89,8 +111,6 @@ static void send_packet(int socket, struct bytes *bytes) {
         memcpy(CMSG_DATA(rights), descriptors, count * sizeof(int));
     }
     sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    for (unsigned i = 0; i < count; i++)
-        close(descriptors[i]);
 }
 
 static void answer_last(void) {
@@ -146,8 +166,8 @@ static void *play(void *argument) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct bytes bytes = {data, data + size};
-    int descriptors = fuzz_open_descriptors();
-    fuzz_on_thread(play, &bytes);
-    CHECK(fuzz_open_descriptors() == descriptors);
+    int descriptors = fuzz_open_descriptors() - kept_open;
+    fuzz_with_loop(play, &bytes, size);
+    CHECK(fuzz_open_descriptors() - kept_open == descriptors);
     return 0;
 }

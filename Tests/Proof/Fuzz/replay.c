@@ -12,7 +12,10 @@ static void replay(const char *path) {
     CHECK(exact);
     memcpy(exact, bytes, size);
     fprintf(stderr, "%s\n", path);
-    LLVMFuzzerTestOneInput(exact, size);
+    for (int i = 0; i < 2; i++) {
+        fuzz_makes_threads = i;
+        LLVMFuzzerTestOneInput(exact, size);
+    }
     free(exact);
 }
 
