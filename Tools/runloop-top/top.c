@@ -17,6 +17,7 @@
 #include "published_path.h"
 #include "runloop.h"
 #include "table.h"
+#include "terminal.h"
 
 static const char usage[] = "usage: runloop-top [--once] [--interval SECONDS] PID|PATH\n"
                             "       runloop-top    lists the processes that are published\n";
@@ -47,10 +48,6 @@ static void read_name(int pid, char *name, size_t size) {
     if (!file || !fgets(name, (int)size, file))
         *name = 0;
     name[strcspn(name, "\n")] = 0;
-    // A name is any bytes, and the terminal may be commanded by some.
-    for (char *byte = name; *byte; byte++)
-        if ((unsigned char)*byte < ' ' || *byte == 0x7f)
-            *byte = '?';
     if (file)
         fclose(file);
 }
@@ -76,7 +73,10 @@ static int list(void) {
         if (sample_take(path, &sample) == 0) {
             char name[64];
             read_name(pid, name, sizeof name);
-            printf("%d\t%s\t%d loop%s\t%s\n", pid, name, sample.count, sample.count == 1 ? "" : "s", path);
+            printf("%d\t", pid);
+            // A name is any bytes, and the terminal may be commanded by some.
+            terminal_write(stdout, name, strlen(name));
+            printf("\t%d loop%s\t%s\n", sample.count, sample.count == 1 ? "" : "s", path);
             shown++;
         }
     }

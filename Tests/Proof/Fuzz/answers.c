@@ -1,4 +1,4 @@
-// answers.c — what reads texts of others: JSON of a publication, a sample of it, addresses, and the strings that diagnostics write.
+// answers.c — what reads texts of others: JSON of a publication, a sample of it and its table, addresses, and the strings that diagnostics write.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -8,6 +8,7 @@
 #include "runloop_linux.h"
 #include "sample.h"
 #include "sockets/socket_address.h"
+#include "table.h"
 
 // Not the header of this name in runloop-top's folder.
 #include "../../../Sources/CRunLoopDiagnostics/src/json.h"
@@ -98,11 +99,30 @@ static void *serve(void *argument) {
     return NULL;
 }
 
+/// A table of it has lines of a width, and nothing that commands a terminal. (Such characters of Unicode have two bytes at least.)
+static void check_table(const struct sample *sample, int width) {
+    char *table = NULL;
+    size_t size, length = 0;
+    FILE *file = open_memstream(&table, &size);
+    CHECK(file);
+    table_write(file, sample, sample, width, 8, "\n");
+    fclose(file);
+    for (const char *byte = table; *byte; byte++) {
+        length = *byte == '\n' ? 0 : length + 1;
+        CHECK((unsigned char)*byte >= ' ' || *byte == '\n');
+        CHECK(*byte != 0x7f && length <= (size_t)width);
+        CHECK((unsigned char)*byte != 0xc2 || (unsigned char)byte[1] >= 0xa0);
+    }
+    free(table);
+}
+
 static void check_read(const char *text, struct sample *sample) {
     int result = sample_read(text, sample);
     CHECK(result == 0 || result == -EPROTO);
     CHECK(sample->count >= 0 && sample->count <= SAMPLE_LOOPS && sample->count <= sample->loop_count);
     CHECK(sample->task_count >= 0 && sample->task_count <= SAMPLE_TASKS);
+    if (sample->count > 0)
+        check_table(sample, (int)(strlen(text) % 200));
 }
 
 /// What a process that is not one of ours answers to runloop-top.
