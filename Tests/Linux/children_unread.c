@@ -6,13 +6,15 @@
 /// Of such a child: 300,000 bytes do not fit in a pipe.
 static int output;
 
-static runloop_child *start_writer(struct ends *ends) {
+static runloop_child *start_writer_with(const char *const *words, struct ends *ends) {
     output = -1;
     const runloop_child_descriptor descriptor = {.number = 1, .kind = RUNLOOP_CHILD_OUTPUT_PIPE, .parent_end = &output};
-    return start((runloop_child_start_config){.arguments = WORDS("head", "-c", "300000", "/dev/zero"),
-                                              .descriptors = &descriptor,
-                                              .descriptor_count = 1},
+    return start((runloop_child_start_config){.arguments = words, .descriptors = &descriptor, .descriptor_count = 1},
                  ends);
+}
+
+static runloop_child *start_writer(struct ends *ends) {
+    return start_writer_with(WORDS("head", "-c", "300000", "/dev/zero"), ends);
 }
 
 static runloop_timer *found;
@@ -65,6 +67,26 @@ TEST("a child whose pipe is full and that nobody reads is named, once in a progr
     child = start_writer(&ends);
     EXPECT_TEXT(notes_of_looks(3), "");
     end_writer(child, &ends);
+}
+
+TEST("a child whose name would command a terminal is named without that") {
+    need_proc();
+    char folder[] = "/tmp/runloop-unread-XXXXXX", path[64];
+    REQUIRE(mkdtemp(folder));
+    snprintf(path, sizeof path,
+             "%s/\x1b[2J\xc2\x9b"
+             "1m",
+             folder);
+    // A shell, since a program of many names asks for its own.
+    REQUIRE(symlink("/bin/sh", path) == 0);
+    struct ends ends = {0};
+    runloop_child *child = start_writer_with(WORDS(path, "-c", "while echo yes; do :; done"), &ends);
+    const char *text = notes_of_looks(2);
+    EXPECT(strstr(text, " (?[2J??1m) can't go on"));
+    EXPECT_EQ(runloop_child_send_signal(child, SIGKILL), 0);
+    end_writer(child, &ends);
+    unlink(path);
+    rmdir(folder);
 }
 
 TEST("it is named by itself after some seconds") {

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/kernel_text.h"
 #include "base/open.h"
 #include "runloop_reaper.h"
 #include "runloop_signal.h"
@@ -58,17 +59,6 @@ static char *read_command_line(size_t *size) {
     if (text)
         text[*size] = 0;
     return text;
-}
-
-/// The words follow one another, each with a null. NULL: no memory.
-static char **words_of(char *text, size_t size) {
-    size_t count = 0;
-    for (size_t i = 0; i < size; i++)
-        count += text[i] == 0;
-    char **words = calloc(count + 1, sizeof(char *));
-    for (size_t i = 0, at = 0; words && i < count; i++, at += strlen(text + at) + 1)
-        words[i] = text + at;
-    return words;
 }
 
 static bool is_in(const char *variable, pid_t process) {
@@ -245,7 +235,7 @@ int runloop_reap_orphans(void) {
     if (has_other_threads())
         return -EBUSY;
     size_t size;
-    char *text = read_command_line(&size), **arguments = text ? words_of(text, size) : NULL;
+    char *text = read_command_line(&size), **arguments = text ? text_words(text, size) : NULL;
     int result = arguments ? 0 : text ? -ENOMEM : -errno;
     struct former_handling former;
     if (result == 0)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/kernel_text.h"
 #include "base/lock.h"
 #include "base/note.h"
 #include "base/open.h"
@@ -135,8 +136,7 @@ static uint64_t blocked_by(const char *thread) {
         close(file);
     if (text)
         text[size > 0 ? size : 0] = 0;
-    const char *line = text ? strstr(text, "\nSigBlk:") : NULL;
-    uint64_t blocked = line ? strtoull(line + strlen("\nSigBlk:"), NULL, 16) : 0;
+    uint64_t blocked = text ? text_blocked_signals(text) : 0;
     free(text);
     return blocked;
 }

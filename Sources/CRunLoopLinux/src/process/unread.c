@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/kernel_text.h"
 #include "base/note.h"
 #include "base/object.h"
 #include "base/open.h"
@@ -154,11 +155,14 @@ static const char *executed_by(int32_t process, char *text, size_t size) {
     ssize_t length = file < 0 ? 0 : read(file, text + 2, size - 4);
     if (file >= 0)
         close(file);
-    if (length <= 1)
+    if (length <= 0)
+        return "";
+    text[2 + length] = 0;
+    text_make_printable(text + 2);
+    if (!text[2])
         return "";
     text[0] = ' ', text[1] = '(';
-    // Instead of the end of the line.
-    memcpy(text + 1 + length, ")", 2);
+    memcpy(text + strlen(text), ")", 2);
     return text;
 }
 
