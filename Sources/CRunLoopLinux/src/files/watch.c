@@ -120,6 +120,24 @@ HOLDS_LOCK static void notice_overflow(struct reading *reading) {
     }
 }
 
+/// The notification that begins the rest of a buffer. NULL: there is none, or not all of one.
+static const struct inotify_event *notification_at(const char *rest, size_t size) {
+    const struct inotify_event *event = (const void *)rest;
+    if (size < sizeof *event || event->len > size - sizeof *event || event->len % _Alignof(struct inotify_event))
+        return NULL;
+    return event->len && event->name[event->len - 1] ? NULL : event;
+}
+
+HOLDS_LOCK static void note_all(struct reading *reading, const char *buffer, size_t size) {
+    for (const struct inotify_event *event; (event = notification_at(buffer, size));) {
+        if (event->mask & IN_Q_OVERFLOW)
+            notice_overflow(reading);
+        runloop__instance_note(reading->instance, event, notice_tree, reading);
+        buffer += sizeof *event + event->len;
+        size -= sizeof *event + event->len;
+    }
+}
+
 HOLDS_LOCK static void read_notifications(struct reading *reading) {
     char *buffer = reading->instance->notifications;
     // The kernel has no more for now if another one would have had space.
@@ -128,13 +146,7 @@ HOLDS_LOCK static void read_notifications(struct reading *reading) {
     for (int i = 0; i < MOST_READS && length >= full; i++) {
         length = read(reading->instance->inotify, buffer, NOTIFICATIONS_SIZE);
         reading->now = runloop_now_ns();
-        for (ssize_t at = 0; at < length;) {
-            const struct inotify_event *event = (const void *)(buffer + at);
-            if (event->mask & IN_Q_OVERFLOW)
-                notice_overflow(reading);
-            runloop__instance_note(reading->instance, event, notice_tree, reading);
-            at += (ssize_t)(sizeof *event + event->len);
-        }
+        note_all(reading, buffer, length > 0 ? (size_t)length : 0);
     }
 }
 
