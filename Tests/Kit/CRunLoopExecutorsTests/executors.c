@@ -1,4 +1,4 @@
-// process.c — what the executors need of a process.
+// executors.c — what the executors need of a process.
 
 #include "runloop_executors.h"
 #include "test.h"
