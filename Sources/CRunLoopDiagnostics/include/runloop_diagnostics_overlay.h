@@ -8,14 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runloop.h"
+
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#if defined(__clang__)
-#define RUNLOOP__SENDABLE __attribute__((swift_attr("@Sendable")))
-#else
-#define RUNLOOP__SENDABLE
 #endif
 
 /// Of a thread that nobody else looks at.
@@ -23,13 +19,13 @@ struct runloop__busy_watch {
     /// How much of the processor's time there is between two looks.
     int64_t interval_ns;
     /// On the thread, in a signal handler: whether it does the same as at the last look.
-    bool (*RUNLOOP__SENDABLE is_stuck)(void);
+    bool (*RUNLOOP_SENDABLE is_stuck)(void);
     /// Then, in a copy of the process, which has this thread alone and ends when this returns: writes to standard error what is to be said. It may
     /// allocate, and take locks; if the interrupted code has one of those, the copy ends after a while, and a later look tries again. `calls` are
     /// where the thread is, innermost first, behind some of this library's own; none without glibc. false: a later look is to try again, unless it is the last.
-    bool (*RUNLOOP__SENDABLE report)(void *const *calls, int count, bool is_last);
+    bool (*RUNLOOP_SENDABLE report)(void *const *calls, int count, bool is_last);
     /// On the thread, in the signal handler, when that has been done. There is no other look.
-    void (*RUNLOOP__SENDABLE has_reported)(void);
+    void (*RUNLOOP_SENDABLE has_reported)(void);
 };
 
 /// Looks at the calling thread each time that it has used the processor for so long. Once in a process, which gets no thread for it, and SIGURG on
