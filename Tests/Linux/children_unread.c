@@ -81,6 +81,9 @@ TEST("a child whose name would command a terminal is named without that") {
     REQUIRE(symlink("/bin/sh", path) == 0);
     struct ends ends = {0};
     runloop_child *child = start_writer_with(WORDS(path, "-c", "while echo yes; do :; done"), &ends);
+    // It fills the pipe by four bytes at a time, and is not named while it does.
+    int count = 0;
+    WAIT_UNTIL(ioctl(output, FIONREAD, &count) == 0 && count == 65536);
     const char *text = notes_of_looks(2);
     EXPECT(strstr(text, " (?[2J??1m) can't go on"));
     EXPECT_EQ(runloop_child_send_signal(child, SIGKILL), 0);
