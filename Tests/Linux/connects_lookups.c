@@ -32,7 +32,8 @@ TEST("names that nobody waits for any more keep no others from being looked up, 
     WAIT_UNTIL(lookups_now == MOST + 1);
     leave_behind(MOST, MOST + 1);
     let_names_answer();
-    // They don't count any more, and so there are no more at a time than at first.
+    // They don't count any more when their threads have said so, and so there are no more at a time than at first.
+    pass_time(200 * MS);
     names_answer = false;
     lookups_most = 0;
     int first = added;
