@@ -128,12 +128,12 @@ package struct Runs: Sendable {
             let difference = firstDifference(outcome, again, decisions)
             return .init(error, outcome, seed: seed, report, firstDifference: difference)
         }
-        let last = told(shortened(outcome)) ?? told(outcome) ?? outcome
+        let last = repeatedWithStory(shortened(outcome)) ?? repeatedWithStory(outcome) ?? outcome
         return RunLoop.Simulation.Failure(last.error ?? error, last, seed: seed, report, isRepeatable: true)
     }
 
-    /// The same, with its story. What is a mistake in memory may show elsewhere in a run that is shorter, and `nil` then.
-    private func told(_ failed: Outcome) -> Outcome? {
+    /// The same, with its story. `nil` if it does not fail in the same way again: a mistake in memory may show elsewhere in a shorter run.
+    private func repeatedWithStory(_ failed: Outcome) -> Outcome? {
         let repeated = once(.journal(failed.journal), tellsStory: true)
         return repeated.failsLike(failed) ? repeated : nil
     }

@@ -1,8 +1,8 @@
 #if os(Linux)
 internal import RunLoopKit
 
-/// The seeds of a search, which several threads share. Each takes the next one in order, and all that are smaller than one that fails are still tried: the
-/// smallest is found, as by one thread alone.
+/// The seeds of a search, which several threads share. Each takes the next one in order, and all that are smaller than one that fails are still
+/// tried: the smallest is found, as by one thread alone.
 final class Seeds: Sendable {
     private struct State {
         var taken: UInt64 = 0

@@ -73,6 +73,14 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
         let sleeper: UInt32
     }
 
+    /// What became of a job that was added.
+    private enum Addition {
+        case added(asksMainLoop: Bool, cancelled: Job?)
+        /// Its task is to go on already.
+        case again
+        case afterEnd
+    }
+
     private struct State {
         var ready: [Job] = []
         /// In the order of their instants.
@@ -128,19 +136,22 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
 
     /// Any thread. After the end of the simulation, nobody runs it any more.
     func add(_ job: Job) {
-        let (isTaken, isSecond, asks, cancelled) = state.withLock { state -> (Bool, Bool, Bool, Job?) in
-            if state.hasEnded { return (false, false, false, nil) }
-            if state.isReady(job.number) { return (false, true, false, nil) }
+        let addition = state.withLock { state -> Addition in
+            if state.hasEnded { return .afterEnd }
+            if state.isReady(job.number) { return .again }
             state.ready.append(job)
             let asks = job.isMainActors && !state.mainLoopIsAsked
             if asks { state.mainLoopIsAsked = true }
-            return (true, false, asks, state.removeSleep(of: job.number))
+            return .added(asksMainLoop: asks, cancelled: state.removeSleep(of: job.number))
         }
-        if isSecond { schedule.noteSecondResume(of: job.number) }
-        if !isTaken { return }
-        if asks { askMainLoop() }
-        // It frees what it has, and does nothing else.
-        cancelled?.run()
+        switch addition {
+        case .afterEnd: return
+        case .again: return schedule.noteSecondResume(of: job.number)
+        case .added(let asks, let cancelled):
+            if asks { askMainLoop() }
+            // It frees what it has, and does nothing else.
+            cancelled?.run()
+        }
         if unsafe runloop_simulation_current() == nil { loop.wakeUp() } else { schedule.pause(afterResuming: job) }
     }
 

@@ -6,7 +6,8 @@ public import XCTest
 // XCTest brings Foundation's.
 public import class RunLoopKit.RunLoop
 
-/// Tests of XCTest that run bodies in simulations: a subclass calls its ``simulate(seeds:from:jobs:fileID:line:_:)``, in which XCTest's assertions can be used.
+/// Tests of XCTest that run bodies in simulations: a subclass calls its ``simulate(seeds:from:jobs:fileID:line:_:)``, in which XCTest's
+/// assertions can be used.
 open class SimulationTestCase: XCTestCase {
     /// Those of each run under way.
     private let findings = Guarded<[ObjectIdentifier: Findings]>([:])

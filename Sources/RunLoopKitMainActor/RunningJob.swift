@@ -19,7 +19,7 @@ final class RunningJob: Sendable {
 
     private let begin = Atomic<Int64>(0)
     private let words = InlineArray<10, Atomic<UInt>> { _ in Atomic(0) }
-    /// `begin` when the loop's thread was looked at last, and whether a copy of the process has written the sentence.
+    /// `begin` at the last check of the loop's thread, and whether a copy of the process has written the sentence.
     private let lastSeen = Atomic<Int64>(0)
     private let isReported = Atomic(false)
 
@@ -72,7 +72,7 @@ final class RunningJob: Sendable {
 
     func hasReported() { isReported.store(true, ordering: .relaxed) }
 
-    /// Has the calling thread looked at, which is the loop's, by the processor's time that it takes.
+    /// Has the calling thread, which is the loop's, checked by the processor's time that it takes.
     static func watch() {
         if !runloop_diagnostics_are_enabled() { return }
         var watch = unsafe runloop__busy_watch(

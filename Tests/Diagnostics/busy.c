@@ -7,12 +7,12 @@
 #include "runloop_diagnostics_overlay.h"
 
 static int output[2];
-static volatile int looks, ends;
+static volatile int checks, ends;
 static volatile bool is_stuck = true;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool look(void) {
-    looks++;
+static bool check(void) {
+    checks++;
     return is_stuck;
 }
 
@@ -30,7 +30,7 @@ static void note_end(void) {
 }
 
 static const struct runloop__busy_watch watch = {
-    .interval_ns = 20 * MS, .is_stuck = look, .report = report, .has_reported = note_end};
+    .interval_ns = 20 * MS, .is_stuck = check, .report = report, .has_reported = note_end};
 
 static bool is_reported(void) {
     return poll(&(struct pollfd){.fd = output[0], .events = POLLIN}, 1, 0) == 1;
@@ -54,7 +54,7 @@ static void expect_report(void) {
     EXPECT(read(output[0], text, sizeof text - 1) > 0);
     EXPECT(strcmp(text, "reported by one thread") == 0);
     EXPECT_EQ(ends, 1);
-    // The copy has gone, and nobody is told of its end.
+    // The copy has gone, and its end was no signal to the process.
     EXPECT(waitpid(-1, NULL, __WALL) == -1 && errno == ECHILD);
 }
 
@@ -63,27 +63,27 @@ TEST("a thread that does the same for long is reported by a copy of the process,
     while (!is_reported())
         continue;
     expect_report();
-    int before = looks;
+    int before = checks;
     struct timespec now;
     do
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     while (now.tv_sec == 0 && now.tv_nsec < 300 * MS);
-    EXPECT_EQ(looks, before);
+    EXPECT_EQ(checks, before);
 }
 
 TEST("a thread that does something else each time is not") {
     is_stuck = false;
     start();
-    while (looks < 4)
+    while (checks < 4)
         continue;
     EXPECT(!is_reported());
     EXPECT_EQ(ends, 0);
 }
 
-TEST("a copy that lacks a lock of the interrupted code ends after a while, and a later look tries again") {
+TEST("a copy that lacks a lock of the interrupted code ends after a while, and a later check tries again") {
     start();
     pthread_mutex_lock(&lock);
-    while (looks < 2)
+    while (checks < 2)
         continue;
     EXPECT(!is_reported());
     EXPECT_EQ(ends, 0);
@@ -107,7 +107,7 @@ TEST("a copy that crashes is nobody's business, and is tried again eight times a
     do
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     while (now.tv_sec == 0 && now.tv_nsec < 600 * MS);
-    EXPECT_EQ(looks, 8);
+    EXPECT_EQ(checks, 8);
     EXPECT_EQ(ends, 0);
 }
 
@@ -123,14 +123,14 @@ TEST("a report that is not ready for it is asked again, and knows the last time"
     while (!is_reported())
         continue;
     expect_report();
-    EXPECT_EQ(looks, 8);
+    EXPECT_EQ(checks, 8);
 }
 
 TEST("no wait ends early") {
     is_stuck = false;
     start();
     struct timespec pause = {.tv_nsec = 5 * MS};
-    while (looks < 10) {
+    while (checks < 10) {
         for (int k = 0; k < 100000; k++)
             EXPECT_EQ(k < 0, false);
         EXPECT_EQ(nanosleep(&pause, NULL), 0);

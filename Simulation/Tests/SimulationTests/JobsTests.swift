@@ -61,7 +61,7 @@ import Testing
         #expect(drawn.withLock { $0.sorted() } == alone.withLock { $0.sorted() })
     }
 
-    @Test("There is none without seeds, and one where fewer are asked for", arguments: [0, -1, 3])
+    @Test("Without seeds nothing runs, and with jobs below one there is one", arguments: [0, -1, 3])
     func few(jobs: Int) async throws {
         #expect(try await simulate(seeds: 0, jobs: jobs) { _ in }.runs == 0)
         #expect(try await simulate(seeds: 2, jobs: jobs) { _ in }.runs == 2)

@@ -1,4 +1,4 @@
-// busy.c — a sentence about work that has no end, on a thread that nobody else looks at. There is no second thread for it: the kernel counts
+// busy.c — a sentence about work that has no end, on a thread that no other thread watches. There is no second thread for it: the kernel counts
 // what the thread takes of the processor, and sends it a signal each time that this is so much. A thread that waits takes nothing, so no
 // wait ends early.
 //
@@ -73,7 +73,7 @@ static bool report(void) {
     return watch.report(calls, count, copies + 1 == MOST_COPIES);
 }
 
-static void look(void) {
+static void check(void) {
     if (!watch.is_stuck())
         return;
     pid_t copy = copy_process();
@@ -92,7 +92,7 @@ void busy_answer(int signal, siginfo_t *information, void *context) {
     (void)signal, (void)context;
     int error = errno;
     if (information->si_code == SI_TIMER && information->si_value.sival_ptr == &timer)
-        look();
+        check();
     errno = error;
 }
 

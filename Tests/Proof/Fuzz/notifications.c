@@ -235,7 +235,7 @@ static runloop_watch *watch_folder(const char *name, runloop_watch_scope scope, 
     return watch;
 }
 
-/// Until nothing is there to be read, and nothing to be told.
+/// Until nothing is left to be read, or to be reported.
 static void run(void) {
     int calls = 0;
     for (int idle = 0; idle < 3; idle++)

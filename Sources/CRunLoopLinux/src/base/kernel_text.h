@@ -13,7 +13,7 @@ static inline uint64_t text_blocked_signals(const char *status) {
     return line ? strtoull(line + sizeof before - 1, NULL, 16) : 0;
 }
 
-/// Of /proc/PID/comm: without the end of the line, and with a question mark for each byte that is none of ASCII's letters and signs, since a
+/// Of /proc/PID/comm: without the end of the line, and with a question mark for each byte that is not printable in ASCII, since a
 /// process can name itself by anything, and others' terminals obey some of that.
 static inline void text_make_printable(char *name) {
     name[strcspn(name, "\n")] = 0;

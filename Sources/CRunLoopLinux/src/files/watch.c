@@ -120,7 +120,7 @@ HOLDS_LOCK static void notice_overflow(struct reading *reading) {
     }
 }
 
-/// The notification that begins the rest of a buffer. NULL: there is none, or not all of one.
+/// The notification that begins the rest of a buffer. NULL if the rest is empty, or too short for it.
 static const struct inotify_event *notification_at(const char *rest, size_t size) {
     const struct inotify_event *event = (const void *)rest;
     if (size < sizeof *event || event->len > size - sizeof *event || event->len % _Alignof(struct inotify_event))

@@ -107,8 +107,8 @@ static __attribute__((noinline)) void receive_number(int number) {
     receive(number, &none, NULL);
 }
 
-/// Urgent data have another cause: with a timer's signal the Swift products look whether their thread is stuck.
-static bool is_look(int number, const siginfo_t *info) {
+/// Urgent data have another cause: by a timer's signal the Swift products check whether their thread is stuck.
+static bool is_busy_check(int number, const siginfo_t *info) {
     return number == SIGURG && info->si_code == SI_TIMER;
 }
 
@@ -116,12 +116,12 @@ static bool is_look(int number, const siginfo_t *info) {
 /// changed then, and a compiler keeps in the place of an argument what it makes of it: hence two calls that share nothing.
 static void handle(int number, siginfo_t *info, void *context) {
     int saved = errno;
-    if (runloop__signal_has_info(number) && is_look(number, info))
-        call_former(number, info, context);
-    else if (runloop__signal_has_info(number))
-        receive(number, info, context);
-    else
+    if (!runloop__signal_has_info(number))
         receive_number(number);
+    else if (is_busy_check(number, info))
+        call_former(number, info, context);
+    else
+        receive(number, info, context);
     errno = saved;
 }
 

@@ -207,7 +207,7 @@ import RunLoopKitTesting
     withExtendedLifetime(thread) { while true { usleep(20_000) } }
 }
 
-/// Allocates, and doesn't return before a sentence has been written. Nobody else looks: there is no other thread, and no other process remains.
+/// Allocates, and doesn't return before a sentence has been written. No other thread watches, since there is none, and no other process stays.
 @MainActor func computeForEver() async {
     await Task.yield()
     var ends: [CInt] = [-1, -1]
@@ -216,7 +216,7 @@ import RunLoopKitTesting
     var words: [String] = []
     while poll(&output, 1, 0) == 0 { words = (0..<100).map { "a word that needs memory, \($0 + words.count)" } }
     check(threadCount() == 1, "the process has one thread")
-    check(waitpid(-1, nil, 0) == -1 && errno == ECHILD, "no other process remains")
+    check(waitpid(-1, nil, 0) == -1 && errno == ECHILD, "no other process stays")
     var text = [UInt8](repeating: 0, count: 4096)
     let count = read(ends[0], &text, text.count)
     print(String(decoding: text.prefix(count), as: UTF8.self))
