@@ -1,8 +1,8 @@
 #if os(Linux)
 internal import RunLoopKit
 
-/// The seeds of a search, which several threads share. Each takes the next one in order, and all that are smaller than one that fails are still
-/// tried: the smallest is found, as by one thread alone.
+/// The seeds of a search, which several threads share. They are taken in order, so those that are smaller than one that fails have been taken by
+/// then: when all threads have ended, the smallest is known, as with one thread alone.
 final class Seeds: Sendable {
     private struct State {
         var taken: UInt64 = 0
@@ -34,7 +34,7 @@ final class Seeds: Sendable {
 
     private func takeNext() -> UInt64? {
         state.withLock { state in
-            if state.taken >= state.failed?.number ?? count { return nil }
+            if state.failed != nil || state.taken == count { return nil }
             defer { state.taken += 1 }
             return state.taken
         }

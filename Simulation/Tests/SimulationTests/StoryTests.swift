@@ -113,20 +113,17 @@ import Testing
 
     @Test("A task that ends before the one that made it goes on has one end in the story")
     func endsAtOnce() async throws {
-        for seed in 0..<UInt64(30) {
-            let failure = try #require(
-                await #expect(throws: RunLoop.Simulation.Failure.self) {
-                    try await simulate(seeds: 1, from: seed) { simulation in
-                        for _ in 0..<3 { _ = Task {} }
-                        try await Task.sleep(for: .seconds(1))
-                        simulation.note("the end")
-                        try simulation.require(false, "this fails")
-                    }
-                })
-            for task in 2...4 {
-                #expect(failure.story.count { $0.hasSuffix("task \(task) returns") } == 1, "\(failure)")
-            }
-        }
+        let failure = try #require(
+            await #expect(throws: RunLoop.Simulation.Failure.self) {
+                try await simulate(seeds: 1000) { simulation in
+                    let hasEnded = Guarded(false)
+                    _ = Task { hasEnded.withLock { $0 = true } }
+                    let hasGoneFirst = hasEnded.withLock { $0 }
+                    try await Task.sleep(for: .seconds(1))
+                    try simulation.require(!hasGoneFirst, "the task has not ended before")
+                }
+            })
+        #expect(failure.story.count { $0.hasSuffix("task 2 returns") } == 1, "\(failure)")
     }
 
     @Test("A wait for threads outside, in vain, is no time of the runs")

@@ -189,8 +189,6 @@ let isUnderThreadSanitizer = unsafe dlsym(nil, "__tsan_init") != nil
     func leak() async throws {
         let failure = try await failure { _ in
             _ = Task { await Self.waitForEver() }
-            // It sleeps, and waits for no continuation of the program's.
-            _ = Task { await Self.waitForEver(after: .seconds(2)) }
             try await Task.sleep(for: .seconds(1))
         }
         let leak = try #require(failure.error as? RunLoop.Simulation.LeakedContinuation, "\(failure)")
@@ -202,13 +200,22 @@ let isUnderThreadSanitizer = unsafe dlsym(nil, "__tsan_init") != nil
         #expect(failure.isRepeatable)
     }
 
+    @Test("A task that sleeps waits for no dropped continuation, also if that is called by another function's name")
+    func leakElsewhere() async throws {
+        let failure = try await failure { _ in
+            _ = Task {
+                await withCheckedContinuation(function: "elsewhere()") { (_: CheckedContinuation<Void, Never>) in }
+            }
+            try await Task.sleep(for: .seconds(1))
+        }
+        let leak = try #require(failure.error as? RunLoop.Simulation.LeakedContinuation, "\(failure)")
+        #expect(leak.function == "elsewhere()", "\(failure)")
+        #expect(leak.tasks.count == 1 && leak.tasks[0].hasPrefix("Task 2 "), "\(failure)")
+    }
+
     private static func end() { if unsafe getenv("RUNLOOP_NEVER") == nil { fatalError("the end") } }
     private static func waitForEver() async {
         await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
-    }
-    private static func waitForEver(after duration: Duration) async {
-        try? await Task.sleep(for: duration)
-        await waitForEver()
     }
 }
 
