@@ -214,7 +214,11 @@ import RunLoopKitTesting
     precondition(pipe(&ends) == 0 && dup2(ends[1], 2) == 2)
     var output = pollfd(fd: ends[0], events: CShort(POLLIN), revents: 0)
     var words: [String] = []
-    while poll(&output, 1, 0) == 0 { words = (0..<100).map { "a word that needs memory, \($0 + words.count)" } }
+    let end = ContinuousClock.now + .seconds(120)
+    while poll(&output, 1, 0) == 0 && .now < end {
+        words = (0..<100).map { "a word that needs memory, \($0 + words.count)" }
+    }
+    check(poll(&output, 1, 0) == 1, "a sentence is written")
     check(threadCount() == 1, "the process has one thread")
     check(waitpid(-1, nil, 0) == -1 && errno == ECHILD, "no other process stays")
     var text = [UInt8](repeating: 0, count: 4096)
