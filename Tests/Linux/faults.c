@@ -20,7 +20,8 @@ static void try_all(const struct scenario *const *groups, size_t count) {
         LEAVE_OUT("A thread can't be asked about the calls of others here.");
     runloop_set_diagnostics_enabled(false);
     fault_table_is_short = true;
-    struct fault_plan plan = {.groups = groups, .group_count = count, .spared_kinds = spared_kinds, .works = fires};
+    struct fault_plan plan = {
+        .size = sizeof plan, .groups = groups, .group_count = count, .spared_kinds = spared_kinds, .works = fires};
     char *most_of_it = "everything";
     EXPECT(fault_plan_try(&plan, spared_kinds ? 1 : 0, &most_of_it));
 }

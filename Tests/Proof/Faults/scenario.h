@@ -34,6 +34,7 @@ struct condition {
 
 /// How a program tries its scenarios.
 struct fault_plan {
+    size_t size; ///< Of the structure, as the language has it: what is missing at its end is 0.
     const struct scenario *const *groups; ///< Each ends with a scenario without a name.
     size_t group_count;
     /// Kinds of calls, separated by spaces, that the language's own runtime makes as well and does not survive without; or NULL.
@@ -42,9 +43,9 @@ struct fault_plan {
     bool (*works)(void);
     /// What the program may say when it ends because of a failure, which its documentation announces; ends with NULL. Or NULL.
     const char *const *announced_ends;
+    int most_of_kind; ///< How many calls of a kind fail, one after the other; 0: 12.
     /// A runtime with threads of its own does not survive a fork: each failure executes the program anew.
     bool executes;
-    int most_of_kind; ///< How many calls of a kind fail, one after the other; 0: 12.
     /// May the function give the error, where that one was the kernel's (0: a condition)? Or NULL: that is not asked.
     bool (*is_documented)(const char *function, int error, int refusal);
     const struct condition *conditions; ///< The last one has no name. Or NULL.

@@ -4,6 +4,6 @@
 int main(int count, char **words) {
     const scenario *const groups[] = {item_scenarios, linux_scenarios, stream_scenarios, task_scenarios};
     fault_plan plan = {};
-    plan.groups = groups, plan.group_count = std::size(groups);
+    plan.size = sizeof plan, plan.groups = groups, plan.group_count = std::size(groups);
     return !fault_plan_try(&plan, count - 1, words + 1);
 }

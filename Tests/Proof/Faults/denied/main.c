@@ -40,7 +40,8 @@ int main(int count, char **words) {
         printf("%s\t%s\n", spared_calls[i].name, spared_calls[i].reason);
     if (strcmp(first, "--list") == 0 || strcmp(first, "--calls") == 0 || strcmp(first, "--spared") == 0)
         return 0;
-    struct fault_plan plan = {.groups = groups,
+    struct fault_plan plan = {.size = sizeof plan,
+                              .groups = groups,
                               .group_count = GROUPS,
                               .works = fires,
                               .is_documented = is_documented,

@@ -31,8 +31,9 @@ class Scenario(ctypes.Structure):
 
 
 class Plan(ctypes.Structure):
-    _fields_ = [("groups", ctypes.POINTER(ctypes.POINTER(Scenario))), ("group_count", ctypes.c_size_t), ("spared_kinds", ctypes.c_char_p),
-                ("works", ctypes.CFUNCTYPE(ctypes.c_bool)), ("announced_ends", ctypes.c_void_p), ("executes", ctypes.c_bool)]
+    _fields_ = [("size", ctypes.c_size_t), ("groups", ctypes.POINTER(ctypes.POINTER(Scenario))), ("group_count", ctypes.c_size_t),
+                ("spared_kinds", ctypes.c_char_p), ("works", ctypes.CFUNCTYPE(ctypes.c_bool)), ("announced_ends", ctypes.c_void_p),
+                ("most_of_kind", ctypes.c_int), ("executes", ctypes.c_bool)]
 
 
 scenarios = []
@@ -132,7 +133,7 @@ def main():
     groups = (ctypes.POINTER(Scenario) * 1)(table)
     words = [word.encode() for word in sys.argv[2:]]
     # Memory of the interpreter's: a thread that has none for its frames never says that it has started.
-    plan = Plan(groups=groups, group_count=1, spared_kinds=b"mmap madvise", works=Plan._fields_[3][1](fires))
+    plan = Plan(size=ctypes.sizeof(Plan), groups=groups, group_count=1, spared_kinds=b"mmap madvise", works=dict(Plan._fields_)["works"](fires))
     gc.collect()
     gc.freeze()
     lib.fault_plan_try.restype = ctypes.c_bool

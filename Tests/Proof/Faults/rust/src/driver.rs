@@ -18,11 +18,13 @@ pub struct Scenario {
 
 #[repr(C)]
 struct RawPlan {
+    size: usize,
     groups: *const *const Scenario,
     group_count: usize,
     spared_kinds: *const c_char,
     works: Option<extern "C" fn() -> bool>,
     announced_ends: *const *const c_char,
+    most_of_kind: c_int,
     executes: bool,
 }
 
@@ -77,11 +79,13 @@ pub fn try_all(plan: &Plan<'_>) -> bool {
     let words: Vec<_> = std::env::args().skip(1).map(|word| text(&word)).collect();
     let mut words: Vec<_> = words.iter().map(|word| word.as_ptr() as *mut c_char).collect();
     let raw = RawPlan {
+        size: std::mem::size_of::<RawPlan>(),
         groups: groups.as_ptr(),
         group_count: groups.len(),
         spared_kinds: ptr::null(), // Rust's own runtime survives all, or says why not.
         works: Some(plan.works),
         announced_ends: ends.as_ptr(),
+        most_of_kind: 0,
         executes: false,
     };
     // SAFETY: everything that is pointed to lives during the call. No other thread exists that a fork would leave behind.

@@ -55,6 +55,7 @@ for (place, text) in announced.enumerated() {
 (ends + announced.count).initialize(to: nil)
 
 var plan = fault_plan()
+plan.size = MemoryLayout<fault_plan>.size
 plan.groups = UnsafePointer(groups)
 plan.group_count = 1
 // Swift's own memory comes from these.
