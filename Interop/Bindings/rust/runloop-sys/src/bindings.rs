@@ -319,14 +319,14 @@ extern "C" {
         line: *mut u32,
     ) -> *const ::std::os::raw::c_char;
 }
+extern "C" {
+    pub fn runloop_source_is_lost(source: *mut runloop_source, loop_: *mut runloop) -> bool;
+}
 pub const RUNLOOP_ITEM_SIGNALLED_SOURCE: runloop_item_kind = 0;
 pub const RUNLOOP_ITEM_DESCRIPTOR_SOURCE: runloop_item_kind = 1;
 pub const RUNLOOP_ITEM_TIMER: runloop_item_kind = 2;
 pub const RUNLOOP_ITEM_OBSERVER: runloop_item_kind = 3;
 pub type runloop_item_kind = ::std::os::raw::c_uint;
-extern "C" {
-    pub fn runloop_source_is_lost(source: *mut runloop_source, loop_: *mut runloop) -> bool;
-}
 extern "C" {
     pub fn runloop_visit_items(
         loop_: *mut runloop,
