@@ -187,6 +187,7 @@ static void compute_until_both(void *info) {
 }
 
 TEST("a watchdog has the signal beside it") {
+    need_proc(); // for the name of the function
     start();
     is_stuck = false;
     runloop_watchdog_config config = {.limit_ns = 100 * MS, .handler = {.report = keep_stack}};
