@@ -8,11 +8,13 @@ fn main() -> runloop::Result<()> {
         ticks += 1;
         println!("tick {ticks}");
         if ticks == 3 {
-            timer.invalidate(); // Nothing is left that could happen: the run finishes.
+            // Nothing is left that could happen: the run finishes.
+            timer.invalidate();
         }
     })?;
     run_loop.add(&timer)?;
     let handle = run_loop.handle(); // for other threads
-    std::thread::spawn(move || handle.post(|| println!("posted"))).join().unwrap()?;
+    let post = move || handle.post(|| println!("posted"));
+    std::thread::spawn(post).join().unwrap()?;
     run_loop.run().map(drop)
 }

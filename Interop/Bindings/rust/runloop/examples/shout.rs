@@ -7,7 +7,8 @@ async fn shout() -> std::io::Result<()> {
         .descriptor(0, Stdio::ToChild)
         .descriptor(1, Stdio::FromChild)
         .start()?;
-    let (mut input, mut output) = (child.writer(0).unwrap(), child.reader(1).unwrap());
+    let mut input = child.writer(0).unwrap();
+    let mut output = child.reader(1).unwrap();
     input.write_all(b"hello\n").await?;
     drop(input);
     while let Some(line) = output.line().await? {
