@@ -483,6 +483,9 @@ mutants: ## Breaks the core in each place of Tests/Proof/Explorer/mutants.txt, w
 mutants-beyond: ## Breaks the other C libraries in each place of Tests/Proof/Mutants, which their C tests must notice; takes half an hour
 	@Tests/bin/mutants --beyond
 
+mutants-swift: ## Breaks the Swift libraries in each place of Tests/Proof/Mutants/swift, which the tests that it names must notice
+	@Tests/bin/mutants-swift
+
 #-- the differential suite --------------------------------------------------------------------------------------------
 
 conformance: ## Compares the same programs on CoreFoundation and on this library (SEEDS=5000, SANITIZE=address|thread)
