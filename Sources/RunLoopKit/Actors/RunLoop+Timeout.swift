@@ -80,18 +80,11 @@ private final class RaceWithLimit: Sendable {
 
     private let state = Guarded(State.running(cancel: nil))
 
-    /// What the limit does to the task. If it has passed by now, at once.
+    /// What the limit does to the task, which may have ended by now. Before the limit begins.
     func cancel(by cancel: @escaping @Sendable () -> Void) {
-        let isLate = state.withLock { state in
-            switch state {
-            case .running:
-                state = .running(cancel: cancel)
-                return false
-            case .lost: return true
-            case .ended: return false
-            }
+        state.withLock { state in
+            if case .running = state { state = .running(cancel: cancel) }
         }
-        if isLate { cancel() }
     }
 
     /// The limit has passed, or will never.

@@ -55,6 +55,23 @@ import Testing
         }
     }
 
+    @Test("What is forgotten is not called at the end, and keeps nothing alive until then")
+    func forgets() async throws {
+        let thread = try RunLoop.Thread()
+        let called = Count()
+        weak var kept: Kept?
+        do {
+            let object = Kept()
+            kept = object
+            let number = thread.loop.end.notify { [object] in withExtendedLifetime(object) { called.increment() } }
+            thread.loop.end.forget(try #require(number))
+        }
+        #expect(kept == nil)
+        thread.stop()
+        await thread.join()
+        #expect(called.value == 0)
+    }
+
     @Test("The mode of a listener is not empty while nobody waits, once somebody has")
     func listenerBetweenWaits() async throws {
         let thread = try RunLoop.Thread()
@@ -231,3 +248,5 @@ import Testing
         #expect(try #require(try await ticks.next(isolation: nil)).missed >= 10)
     }
 }
+
+private final class Kept: Sendable {}

@@ -130,13 +130,15 @@ import Testing
         // The program's function, and not the call of the library that resumes it; also if the process ends with the job, or before it does.
         for (way, function) in [
             ("resumed", "keepTheLoopAfterACall"), ("exits", "exitAfter"), ("endless", "keepTheLoopForEver"),
-            ("computes", "computeForEver"),
+            // Where it is at that moment: its closure, and the program's function that counts allocations, belong to it.
+            ("computes", "(closure #1 in )?computeForEver|malloc|free"),
         ] {
             // This sanitizer objects to what the copy of a process does, so none is made.
             if way == "computes" && isUnderThreadSanitizer { continue }
             let ending = try await runProgram("single-thread-program", "blocks \(way) 2>&1")
             #expect(ending.status == 0)
-            #expect(ending.output.contains("without an await, in \(function)"), "\(way): \(ending.output)")
+            let sentence = try Regex("without an await, in (\(function))")
+            #expect(ending.output.contains(sentence), "\(way): \(ending.output)")
         }
         let nested = try await runProgram("single-thread-program", "blocks nested 2>&1")
         #expect(nested == Ending(status: 0, output: "blocks: done\n"))

@@ -197,6 +197,52 @@ import Testing
         }
     }
 
+    @Test("A nested run that ends the scopes closes all that are open, the innermost first")
+    func scopesEndedInNestedRun() async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let keepAlive = try RunLoop.KeepAlive(on: loop)
+            let (trace, count) = (Trace(), Count())
+            let scope = RunLoop.IterationScope(on: loop) {
+                count.increment()
+                trace.note("open \(count.value)")
+                return count.value
+            } close: {
+                trace.note("close \($0)")
+            }
+            loop.perform {
+                loop.perform {
+                    scope.invalidate()
+                    trace.note("inner")
+                }
+                loop.run(mode: .default, for: .zero)
+            }
+            loop.run(mode: .default, for: .zero)
+            #expect(trace.all == ["open 1", "open 2", "close 2", "close 1", "inner"])
+            keepAlive.invalidate()
+        }
+    }
+
+    @Test("A run in the closure that opens a scope, or closes it, has no scope", arguments: [true, false])
+    func runsInClosures(inOpen: Bool) async throws {
+        try await withRunLoopThread {
+            let loop = RunLoop.current
+            let keepAlive = try RunLoop.KeepAlive(on: loop)
+            let (opened, closed) = (Count(), Count())
+            let runs: @Sendable () -> Void = { if opened.value < 9 { loop.run(mode: .default, for: .zero) } }
+            let scope = RunLoop.IterationScope(on: loop) {
+                opened.increment()
+                if inOpen { runs() }
+            } close: {
+                closed.increment()
+                if !inOpen { runs() }
+            }
+            loop.run(mode: .default, for: .zero)
+            #expect(opened.value == 1 && closed.value == 1)
+            withExtendedLifetime(scope) { keepAlive.invalidate() }
+        }
+    }
+
     @Test("Scopes that are cancelled from another thread are closed on the loop's")
     func scopesCancelledElsewhere() async throws {
         try await withRunLoopThread {

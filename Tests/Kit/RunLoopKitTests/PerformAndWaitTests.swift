@@ -74,6 +74,18 @@ import Testing
         #expect(try await caller.call() == [1, 2])
     }
 
+    @Test("A cancelled task that would call at once does not call")
+    func notAtOnceIfCancelled() async throws {
+        let thread = try RunLoop.Thread()
+        let caller = Caller(thread)
+        await #expect(throws: RunLoop.CallError<Never>.cancelled) {
+            try await Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await caller.callWithoutThread()
+            }.value
+        }
+    }
+
     @Test("An accepted closure is called, even if the thread ends first and the task is cancelled")
     func acceptedIsCalled() async throws {
         let thread = try RunLoop.Thread()
@@ -185,5 +197,9 @@ private actor Caller {
             await thread.performAndWait(inModes: [mode]) { 1 },
             try await thread.loop.performAndWait(inModes: [mode]) { 2 },
         ]
+    }
+
+    func callWithoutThread() async throws {
+        try await thread.loop.performAndWait { () throws(Never) in Issue.record("It was called.") }
     }
 }

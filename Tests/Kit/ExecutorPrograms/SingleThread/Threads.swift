@@ -117,4 +117,14 @@ private actor Named {
     await before.value
     check(isDone, "the parent goes on")
     try await Task.sleep(for: .milliseconds(1))
+    // A child that returns from the job that has forked does not go on with the parent's other jobs, as this one is.
+    var child: pid_t = -1
+    Task {
+        child = forkProcess()
+        if child == 0 { alarm(1) }
+    }
+    while child == -1 { await Task.yield() }
+    if child == 0 { _exit(42) }
+    var end: CInt = 0
+    check(waitpid(child, &end, 0) == child && end == SIGALRM, "the child runs no other job; it has ended with \(end)")
 }

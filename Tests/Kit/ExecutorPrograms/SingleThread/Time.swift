@@ -148,6 +148,8 @@ import RunLoopKitTesting
         // The runtime runs main up to its first await itself.
         await Task.yield()
         let keepAlive = try RunLoop.KeepAlive(on: .main)
+        runMainLoop(for: .milliseconds(300))
+        await Task.yield()
         // Jobs that the nested run serves do not hide that it does.
         let others = Task { while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(20)) } }
         runMainLoop(for: .milliseconds(300))
