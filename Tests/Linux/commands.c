@@ -219,7 +219,8 @@ TEST("a command whose end was seen has nothing to do while it waits for others t
 TEST("one that writes for ever does not put off the end of the output") {
     struct report report = {0};
     runloop_command *command = add_command(
-        (runloop_command_config){.start.arguments = SHELL("yes &"), .limit = 1000, .output_limit_ns = 20 * MS},
+        (runloop_command_config){
+            .start.arguments = SHELL("yes | head -c 2000; yes &"), .limit = 1000, .output_limit_ns = 20 * MS},
         &report);
     RUN_UNTIL(MODE, report.count > 0);
     EXPECT_EQ(report.result.output.end, RUNLOOP_COMMAND_OVER_LIMIT);

@@ -19,8 +19,8 @@ static inline int write_map(const char *path, const char *format, unsigned id) {
     return result;
 }
 
-/// In a namespace of mounts, for which all but root need one of users. -1 and errno: that isn't allowed here.
-static inline int cover_proc(void) {
+/// Has a namespace of mounts, for which all but root need one of users. -1 and errno: that isn't allowed here.
+static inline int have_own_mounts(void) {
     unsigned user = geteuid(), group = getegid();
     if (unshare(CLONE_NEWNS | (user ? CLONE_NEWUSER : 0)) < 0)
         return -1;
@@ -28,8 +28,11 @@ static inline int cover_proc(void) {
         (write_map("/proc/self/setgroups", "deny", 0) < 0 || write_map("/proc/self/uid_map", "%u %u 1", user) < 0 ||
          write_map("/proc/self/gid_map", "%u %u 1", group) < 0))
         return -1;
-    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ? -1
-                                                                 : mount("none", "/proc", "tmpfs", MS_RDONLY, NULL);
+    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+}
+
+static inline int cover_proc(void) {
+    return have_own_mounts() < 0 ? -1 : mount("none", "/proc", "tmpfs", MS_RDONLY, NULL);
 }
 
 #endif // RUNLOOP_TEST_COVER_PROC_H

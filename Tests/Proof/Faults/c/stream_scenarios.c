@@ -204,7 +204,8 @@ static enum outcome a_connection(void) {
 }
 
 static enum outcome a_connection_by_name(void) {
-    return connect_by_tcp("localhost");
+    // A minimal machine has no /etc/hosts, and does not know the name.
+    return connect_by_tcp(access("/etc/hosts", R_OK) == 0 ? "localhost" : "127.0.0.1");
 }
 
 static enum outcome a_unix_connection(void) {
