@@ -28,3 +28,5 @@ package func statusOfChild(_ body: () -> Void) -> CInt {
 /// Its runtime is in the process. There the Swift runtime takes a lock at each use of a lazily made value, and a fork may
 /// happen while another thread holds it. So such a fork is tested without the sanitizer only.
 package let isUnderThreadSanitizer = dlsym(nil, "__tsan_init") != nil
+
+package let isUnderAddressSanitizer = dlsym(nil, "__asan_init") != nil

@@ -51,7 +51,7 @@ import Testing
         arguments: ["plain", "main-actor", "single-thread"])
     func systemCalls(program: String) async throws {
         // Where there is no strace, the test before this one counts threads all the same.
-        if access("/usr/bin/strace", X_OK) != 0 || isUnderThreadSanitizer { return }
+        if access("/usr/bin/strace", X_OK) != 0 || isUnderThreadSanitizer || isUnderAddressSanitizer { return }
         let lines = 1000
         let file = "/tmp/runloopkit-awaits-\(getpid())-\(program)"
         let ending = try await runProgram(
@@ -189,7 +189,9 @@ import Testing
 
     @Test(
         "A process that can't go on says under which seed, and that seed alone prints its story as it happens",
-        .disabled(if: isUnderThreadSanitizer, "This sanitizer replaces free, which finds a double free."))
+        .disabled(
+            if: isUnderThreadSanitizer || isUnderAddressSanitizer,
+            "A sanitizer replaces free, which finds a double free."))
     func brokenHeap() async throws {
         let found = try await runProgram("simulation-program", "heap 2>&1")
         let seed = try #require(

@@ -34,7 +34,8 @@ import Testing
         var text = ""
         for try await line in child.error.lines() where !words.allSatisfy(text.contains) {
             text += line + "\n"
-            if words.allSatisfy(text.contains) { try child.send(SIGKILL) }
+            // On a busy machine it may have ended by itself.
+            if words.allSatisfy(text.contains) { try? child.send(SIGKILL) }
         }
         for word in words { #expect(text.contains(word), "\(text)") }
         _ = try await child.exit()
