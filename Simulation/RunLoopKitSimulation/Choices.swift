@@ -68,10 +68,11 @@ final class Choices {
         return decide(2, .other) { next() % 100 < UInt64(percentage) ? 1 : 0 } == 1
     }
 
-    /// One of several that may go on, whose numbers these are. If it is a preemption, the first has the turn. `tired`, if it is one of
-    /// them, has gone on for long.
-    func chooseNext(_ candidates: [Int], _ kind: Kind, tired: Int?) -> Int {
+    /// One of several that may go on, whose numbers these are. If it is a preemption, the first has the turn. If it is due, a seed takes it.
+    /// `tired`, if it is one of them, has gone on for long.
+    func chooseNext(_ candidates: [Int], _ kind: Kind, isFirstDue: Bool, tired: Int?) -> Int {
         decide(candidates.count, kind) {
+            if isFirstDue { return 0 }
             let random = next()
             return strategy.choose(candidates, mayStay: kind == .preemption, tired: tired, random)
         }

@@ -30,4 +30,45 @@ private actor Count {
             }
         }
     }
+
+    @Test("A thread that goes round, and never waits, has no more turns than the others need")
+    func goesRound() async throws {
+        try await simulate(seeds: 30) { simulation in
+            let (waits, isDone) = (Waits(), Guarded(false))
+            async let other: Void = {
+                for _ in 0..<100 { waits.post() }
+                isDone.withLock { $0 = true }
+            }()
+            var rounds = 0
+            while !isDone.withLock({ $0 }) {
+                waits.post()
+                rounds += 1
+            }
+            await other
+            try simulation.require(rounds < 5_000, "there were \(rounds)")
+        }
+    }
+
+    @Test("A failure that a search of all orders finds after many choices is repeated, also by its journal")
+    func search() async throws {
+        let body: @Sendable (RunLoop.Simulation) async throws -> Void = { simulation in
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<2 {
+                    group.addTask {
+                        for _ in 0..<300 {
+                            simulation.note("\(number)")
+                            await Task.yield()
+                        }
+                    }
+                }
+            }
+            try simulation.require(false, "this fails")
+        }
+        let failure = try #require(
+            await #expect(throws: RunLoop.Simulation.Failure.self) { try await simulateAllOrders(preemptions: 0, body) }
+        )
+        #expect(failure.isRepeatable, "\(failure)")
+        let again = await #expect(throws: RunLoop.Simulation.Failure.self) { try await replay(failure.journal, body) }
+        #expect(again?.lines == failure.lines)
+    }
 }
