@@ -210,9 +210,9 @@ private func nextMessage(of channel: Channel) async throws -> Channel.Message? {
         let ends = try makeSockets(SOCK_SEQPACKET)
         let channel = try Channel(adopting: ends.0, on: thread.loop)
         #expect(send(ends.1, "?", 1, CInt(MSG_NOSIGNAL)) == 1)
-        await #expect(throws: RunLoop.ChannelError.protocolViolated) {
-            for try await _ in channel.messages {}
-        }
+        var messages = channel.messages.makeAsyncIterator()
+        await #expect(throws: RunLoop.ChannelError.protocolViolated) { _ = try await messages.next(isolation: nil) }
+        #expect(try await messages.next(isolation: nil) == nil)
         #expect(!channel.isValid)
         close(ends.1)
     }

@@ -133,6 +133,13 @@ private let localhost: String = {
             await #expect(throws: CancellationError.self) { _ = try await task.value }
             #expect(!hole.isTried)
         }
+        thread.stop()
+        await thread.join()
+        let late = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await Connection.connect(to: .tcp(port: hole.port), on: loop)
+        }
+        await #expect(throws: CancellationError.self) { _ = try await late.value }
     }
 
     @Test("The end of the loop's thread ends it, and so does a loop that has ended")

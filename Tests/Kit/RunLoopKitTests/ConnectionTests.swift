@@ -22,6 +22,22 @@ import Testing
         }
     }
 
+    @Test("The descriptor of its peer is closed with a connection")
+    func peerDescriptor() async throws {
+        // Where no other test takes the number.
+        await #expect(processExitsWith: .success) {
+            let thread = try RunLoop.Thread()
+            let (one, other) = try makeSocketPair()
+            func makePeer() throws -> (CInt, String)? {
+                let connection = try RunLoop.Connection(adopting: one, on: thread.loop)
+                return try connection.peer?.processDescriptor.map { ($0, fileName(of: $0)) }
+            }
+            // Something else may have the number after that.
+            if let (number, name) = try makePeer() { #expect(try await eventually { fileName(of: number) != name }) }
+            close(other)
+        }
+    }
+
     @Test("Tasks serve the connections of a listener, of each family, and close them in order")
     func serving() async throws {
         let thread = try RunLoop.Thread()
@@ -123,9 +139,8 @@ import Testing
         thread.stop()
         await thread.join()
         for try await _ in listener.connections { Issue.record("after the end of the loop") }
-        #expect(throws: RunLoop.Error.loopFinished) {
-            try RunLoop.Listener(.tcp(port: 0), on: thread.loop).accept { _ in }
-        }
+        let late = try RunLoop.Listener(.tcp(port: 0), on: thread.loop)
+        for _ in 1...2 { #expect(throws: RunLoop.Error.loopFinished) { try late.accept { _ in } } }
     }
 
     @Test("An error of one wait for a connection is not thrown by another one")
@@ -349,21 +364,13 @@ import Testing
         #expect(text == Array("last words".utf8))
         close(other)
     }
+}
 
-    @Test("A counter reports the sum of what was added")
-    func counter() async throws {
-        let thread = try RunLoop.Thread()
-        let sum = Guarded<UInt64>(0)
-        let counter = try RunLoop.Counter(on: thread.loop) { more in sum.withLock { $0 += more } }
-        for number in 1...100 { try counter.add(UInt64(number)) }
-        try counter.add()
-        #expect(try await eventually { sum.withLock { $0 } == 5051 })
-        addToCounter(counter.fileDescriptor)
-        #expect(try await eventually { sum.withLock { $0 } == 5052 })
-        #expect(throws: RunLoop.Error.invalid) { try counter.add(0) }
-        counter.invalidate()
-        try counter.add()
-    }
+/// What the system calls the file of a descriptor.
+private func fileName(of number: CInt) -> String {
+    var name = [CChar](repeating: 0, count: 200)
+    _ = readlink("/proc/self/fd/\(number)", &name, name.count - 1)
+    return String(cString: name)
 }
 
 /// A client's socket.

@@ -129,11 +129,21 @@ import Testing
         #expect(error == (isAsked ? .connectionReset : nil))
     }
 
-    @Test("What was finished is not reset, and its peer reads all of it")
+    @Test("What was finished is not reset, and its peer reads all of it, also if it has sent what nobody has read")
     func finished() async throws {
         let thread = try RunLoop.Thread()
         let (_, client, accepted) = try await connected(thread.loop, resets: true)
+        // The kernel of the other side keeps most of it.
+        var size: CInt = 4096
+        setsockopt(client.fileDescriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<CInt>.size))
+        try await client.writer.write("What nobody reads.")
         let closing = Task { [connection = try #require(accepted.take())] in
+            let socket = connection.fileDescriptor
+            #expect(
+                try await eventually {
+                    var query = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+                    return poll(&query, 1, 0) > 0
+                })
             try await connection.writer.write([UInt8](repeating: 1, count: 500_000))
             try await connection.close()
         }

@@ -157,6 +157,23 @@ import Testing
         close(reader)
     }
 
+    @Test("A wait that is cancelled has left the loop at once, though its task goes on later")
+    func cancelledAtOnce() async throws {
+        try await withRunLoopThread {
+            let (loop, mode) = (RunLoop.current, RunLoop.Mode("input"))
+            let (reader, writer) = try makePipe()
+            let task = Task(executorPreference: loop.taskExecutor) {
+                for try await _ in loop.bytes(of: reader, inMode: mode) { Issue.record("There is no input.") }
+            }
+            while loop.isEmpty(inMode: mode) { loop.run(mode: .default, for: .milliseconds(1)) }
+            task.cancel()
+            #expect(loop.isEmpty(inMode: mode))
+            loop.run(mode: .default, for: .zero)
+            close(reader)
+            close(writer)
+        }
+    }
+
     @Test("A task that is cancelled after its line has been read takes the line, and the next one what follows")
     func lateCancellation() async throws {
         let (thread, slow) = (try RunLoop.Thread(), try RunLoop.Thread())
@@ -191,7 +208,11 @@ import Testing
         unlink(path)
         let input = RunLoop.Reader(borrowing: file, on: thread.loop)
         #expect(try await input.chunk() == nil)
+        var ended = input.chunks.makeAsyncIterator()
+        #expect(try await ended.next(isolation: nil) == nil)
         #expect(pwrite(file, "more\n", 5, 0) == 5)
+        // That iteration had come to its end.
+        #expect(try await ended.next(isolation: nil) == nil)
         #expect(try await input.line() == "more")
         close(file)
         let closed = RunLoop.Reader(borrowing: -7, on: thread.loop)

@@ -197,7 +197,8 @@ import Testing
             let writer = try RunLoop.Writer(adopting: output, on: thread.loop, limit: 100)
             let writing = Task { try await writer.write([UInt8](repeating: 7, count: 1_000_000)) }
             #expect(try await eventually { writer.waitingCount == 100 })
-            let flushing = Task { try await writer.flush() }
+            let flushing = Task(executorPreference: thread.loop.taskExecutor) { try await writer.flush() }
+            await tasksWait(of: thread.loop)
             if endsLoop {
                 thread.stop()
                 await thread.join()
@@ -207,6 +208,9 @@ import Testing
             let error = endsLoop ? RunLoop.Error.loopFinished : .invalid
             await #expect(throws: error) { try await writing.value }
             await #expect(throws: error) { try await flushing.value }
+            await #expect(throws: error) { try await writer.write("x") }
+            // The first reason is the one that stays.
+            writer.invalidate()
             await #expect(throws: error) { try await writer.write("x") }
             if endsLoop { #expect(throws: error) { try RunLoop.Writer(borrowing: reader, on: thread.loop) } }
             close(reader)
@@ -292,6 +296,9 @@ import Testing
     }
 }
 
+/// Returns when the tasks that were started on the loop's executor before have come to their waits.
+func tasksWait(of loop: RunLoop) async { await Task(executorPreference: loop.taskExecutor) {}.value }
+
 /// Two connected sockets that do not block, the second with a small buffer.
 func makeSocketPair() throws -> (CInt, CInt) {
     let (first, second) = try makeSockets(SOCK_STREAM)
@@ -335,6 +342,29 @@ extension WriterTests {
         #expect(try await finishing.value)
         #expect(received == total)
         #expect(asked.value <= 4 * total, "\(asked.value)")
+        close(reader)
+    }
+
+    @Test("A task that is cancelled, before it waits or while it does, has written what there was space for")
+    func cancelled() async throws {
+        let thread = try RunLoop.Thread()
+        let (reader, output) = try makeSocketPair()
+        let writer = try RunLoop.Writer(adopting: output, on: thread.loop, limit: 100)
+        let writing = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await writer.write([UInt8](repeating: 7, count: 1_000_000))
+        }
+        #expect((100..<1_000_000).contains(try await writing.value))
+        let waits = [
+            Task(executorPreference: thread.loop.taskExecutor) { try await writer.flush() },
+            Task(executorPreference: thread.loop.taskExecutor) { try await writer.finish() },
+        ]
+        await tasksWait(of: thread.loop)
+        for wait in waits {
+            wait.cancel()
+            #expect(try await !wait.value)
+        }
+        #expect(writer.isValid && writer.waitingCount == 100)
         close(reader)
     }
 }
