@@ -43,9 +43,6 @@ final class KnownTasks: @unchecked Sendable {
         new.insert(task.number)
     }
 
-    /// It is the runtime's, and no task of the program's.
-    func drop(_ number: UInt32) { if new.contains(number) { remove(number) } }
-
     /// It is about to go on.
     func begin(_ job: SimulatedTasks.Job) {
         if !new.isEmpty { new.remove(job.number) }
@@ -151,6 +148,9 @@ final class KnownTasks: @unchecked Sendable {
         case .something: return false
         }
     }
+
+    /// Those that came to an await after that step.
+    func busy(since step: Int) -> Set<UInt32> { Set(tasks.filter { $0.value.step > step }.keys) }
 
     var numbers: Set<UInt32> { Set(tasks.keys) }
 

@@ -233,7 +233,7 @@ extension RunLoop {
         }
 
         private func standstill(_ reason: Standstill.Reason) -> Standstill {
-            let goOn = reason == .nothingHappens ? [] : tasks.expected
+            let goOn = reason == .nothingHappens ? [] : tasks.expected.union(schedule.busyTasks)
             return Standstill(
                 reason: reason, waiters: waiters, tasks: schedule.waiting(since: start, but: goOn), loops: descriptions,
                 lines: lines)

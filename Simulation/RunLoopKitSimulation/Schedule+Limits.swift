@@ -26,6 +26,11 @@ extension Schedule {
         return true
     }
 
+    /// If there were too many steps: those that did one in the last half of them, also if it is an actor's turn or a yield's at present.
+    var busyTasks: Set<UInt32> {
+        goesRound ? jobs.known.busy(since: mostSteps / 2) : []
+    }
+
     /// There were too many steps. Did only others than `task` go on, in the last half of them, while it waits for none of these?
     func isStuck(_ task: UInt32) -> Bool {
         goesRound && jobs.known.isStuck(task, since: mostSteps / 2, but: jobs.expected, self)

@@ -17,8 +17,6 @@ internal import RunLoopKitTasks
     /// The tasks that are to go on.
     let jobs: SimulatedTasks
     private(set) var members: [Member] = []
-    /// Everybody waits for something that never comes.
-    private(set) var standsStill = false
     /// Nobody but the first loop has a turn any more.
     var isOver = false
     /// What would have ended the process.
@@ -186,9 +184,8 @@ internal import RunLoopKitTasks
         while rounds < members.count + 1 {
             let underWay = members.indices.dropFirst().filter { members[$0].isUnderWay && mayGoOn(members[$0]) }
             // Sleeps end as well.
-            if underWay.isEmpty && members.contains(where: { $0.wait?.hasLimit == true }) && countStep() && passTime() {
-                continue
-            }
+            let anySleeps = members.contains { $0.wait?.hasLimit == true }
+            if underWay.isEmpty && anySleeps && countStep() && passTime() { continue }
             if underWay.isEmpty { break }
             rounds = underWay.count < last ? 0 : rounds + 1
             last = underWay.count
@@ -277,7 +274,6 @@ internal import RunLoopKitTasks
         while next.isEmpty && countStep() && passTime() { next = candidates(current: member) }
         if next.isEmpty && !goesRound && exceeded == nil && awaitOutsiders() { next = candidates(current: member) }
         if !next.isEmpty { return choose(next, .turn) }
-        standsStill = !goesRound
         isOver = true
         return Candidate(member: 0)
     }
@@ -361,10 +357,7 @@ internal import RunLoopKitTasks
         let first = min(
             members.lazy.map(\.end).min() ?? .max, jobs.firstInstant, unsafe runloop_simulation_next_timer_ns(world))
         if first == .max { return false }
-        if exceedsLimit(before: first) {
-            now = max(now, exceeded?.end ?? now)
-            return false
-        }
+        if exceedsLimit(before: first) { return false }
         let steps = 4
         let delay = greatestDelay > 0 ? greatestDelay / Int64(steps) * Int64(choices.choose(steps + 1)) : 0
         now = max(now, first + delay)

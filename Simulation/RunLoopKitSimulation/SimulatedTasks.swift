@@ -182,7 +182,6 @@ final class SimulatedTasks: TaskExecutor, @unchecked Sendable {
     func add(_ job: Job, after delay: Duration) {
         var job = job
         job.isEndOfSleep = true
-        known.drop(job.number)
         let instant = Nanoseconds.sum(schedule.now, max(0, Nanoseconds.of(delay)))
         state.withLock { state in
             if state.hasEnded { return }

@@ -36,8 +36,8 @@ extension RunLoop.Simulation {
         /// Each task that waits for ever, in words: for a continuation, another task or a group, in which function, at which line and on which
         /// actor, and since when. The one that has waited longest comes first.
         public let tasks: [String]
-        /// The tasks without their numbers and times.
-        var places: Set<String> { Set(tasks.map { $0.filter { !$0.isNumber } }) }
+        /// The tasks without their numbers and times, but with their lines.
+        var places: Set<String> { Set(tasks.map { RunLoop.Simulation.withoutNumbers($0) }) }
         /// Descriptions of the simulation's loops: their modes and items.
         public let loops: [String]
         /// What the simulation has noted.
@@ -69,6 +69,16 @@ extension RunLoop.Simulation {
                 """
             }
         }
+    }
+
+    /// "Task 2 awaits something in wait, App/Pool.swift:12 since 1.0 seconds" with no number but that of the line.
+    private static func withoutNumbers(_ text: String) -> String {
+        var (kept, isLine) = ("", false)
+        for character in text {
+            isLine = character == ":" || isLine && character.isNumber
+            if isLine || !character.isNumber { kept.append(character) }
+        }
+        return kept
     }
 
     /// The program goes round, and never ends: there were more steps than ``mostSteps``.

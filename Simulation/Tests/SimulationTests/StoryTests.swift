@@ -39,11 +39,19 @@ import Testing
             })
     }
 
+    /// Of one run, without a search for a shorter one.
+    private func failureAtOnce(
+        _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
+    ) async throws -> RunLoop.Simulation.Failure {
+        try #require(await #expect(throws: RunLoop.Simulation.Failure.self) { try await replay([], body) })
+    }
+
     @Test("A story says what is cancelled, by which task and where, what is thrown, and how each task ends")
     func ends() async throws {
         let failure = try await failure { simulation in
             let sleeper = Task { try await Task.sleep(for: .seconds(100)) }
             try await Task.sleep(for: .seconds(1))
+            sleeper.cancel()
             sleeper.cancel()
             _ = await sleeper.result
             await Task { _ = try? refuse() }.value
@@ -59,6 +67,7 @@ import Testing
             story.contains(
                 "1.0 seconds task 2 throws CancellationError\n1.0 seconds task 2 ends with CancellationError\n"),
             "\(story)")
+        #expect(failure.story.count { $0.contains("cancels task 2") } == 1, "\(story)")
         let refused = /task (\d) throws Refusal\.full, at SimulationTests\/StoryTests\.swift:\d+\n1\.0 seconds task \1/
         #expect(story.matches(of: refused).count == 2, "\(story)")
         #expect(story.contains("1.0 seconds task 3 returns\n"), "\(story)")
@@ -82,7 +91,9 @@ import Testing
         }
         let story = failure.story.joined(separator: "\n")
         #expect(story.contains(/task 1 cancels a group, at SimulationTests\/StoryTests\.swift:\d+\n/), "\(story)")
-        for child in [2, 3, 4] { #expect(story.contains("task 1 has cancelled task \(child)\n"), "\(story)") }
+        for child in [2, 3, 4] {
+            #expect(failure.story.count { $0.hasSuffix("task 1 has cancelled task \(child)") } == 1, "\(story)")
+        }
     }
 
     @Test("A standstill begins with what has waited longest, and names actors, also of tasks that began on one")
@@ -111,6 +122,20 @@ import Testing
         #expect(failure.story.contains { $0.hasSuffix("actor Counter runs on") }, "\(failure)")
     }
 
+    @Test("A child that is awaited has waited since it came to its own await")
+    func child() async throws {
+        let failure = try await failure { _ in
+            async let child: Void = {
+                try? await Task.sleep(for: .seconds(2))
+                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            }()
+            await child
+        }
+        let found = try #require(failure.error as? RunLoop.Simulation.Standstill)
+        #expect(found.tasks.count == 2 && found.tasks.first?.hasSuffix(" since 0.0 seconds") == true, "\(found)")
+        #expect(found.tasks.last?.contains(/^Task 2 awaits a continuation .* since 2\.0 seconds$/) == true, "\(found)")
+    }
+
     @Test("A task that ends before the one that made it goes on has one end in the story")
     func endsAtOnce() async throws {
         let failure = try #require(
@@ -123,6 +148,17 @@ import Testing
                     try simulation.require(!hasGoneFirst, "the task has not ended before")
                 }
             })
+        #expect(failure.story.count { $0.hasSuffix("task 2 returns") } == 1, "\(failure)")
+    }
+
+    @Test("So has a task that ends on an actor, after a function elsewhere")
+    func endsOnActor() async throws {
+        let failure = try await failure { simulation in
+            let counter = Counter()
+            await counter.beginToCount()
+            for _ in 0..<3 { try await Task.sleep(for: .seconds(1)) }
+            try simulation.require(await !counter.hasCounted, "this fails")
+        }
         #expect(failure.story.count { $0.hasSuffix("task 2 returns") } == 1, "\(failure)")
     }
 
@@ -192,6 +228,42 @@ import Testing
             await Task { while true { try? await Task.sleep(for: .seconds(1)) } }.value
         }
         #expect(goesRound.error is RunLoop.Simulation.Livelock, "\(goesRound)")
+        let isServed = try await failureAtOnce { simulation in
+            simulation.mostSteps = 10_000
+            let waiting = Guarded<UnsafeContinuation<Void, Never>?>(nil)
+            _ = Task {
+                while true {
+                    try await Task.sleep(for: .seconds(1))
+                    waiting.withLock { waiter in
+                        defer { waiter = nil }
+                        return waiter
+                    }?.resume()
+                }
+            }
+            while true { await withUnsafeContinuation { waiter in waiting.withLock { $0 = waiter } } }
+        }
+        #expect(isServed.error is RunLoop.Simulation.Livelock, "\(isServed)")
+        let sleeps = try await failureAtOnce { simulation in
+            simulation.mostSteps = 10_000
+            _ = Task { while true { try await Task.sleep(for: .seconds(1)) } }
+            await Task { try? await Task.sleep(for: .seconds(1_000_000)) }.value
+        }
+        #expect(sleeps.error is RunLoop.Simulation.Livelock, "\(sleeps)")
+    }
+
+    @Test(
+        "Of those that go on again and again, none is among those that wait, however many steps there are",
+        arguments: 0..<6)
+    func ready(more: Int) async throws {
+        let failure = try await failureAtOnce { simulation in
+            simulation.mostSteps = 2_000 + more
+            let counter = Counter()
+            kept.withLock { $0.append(counter) }
+            for _ in 0..<2 { _ = Task { while true { await Task.yield() } } }
+            await counter.wait()
+        }
+        let found = try #require(failure.error as? RunLoop.Simulation.Standstill, "\(failure)")
+        #expect(found.tasks.count == 1 && found.tasks[0].contains("in actor Counter.wait"), "\(found)")
     }
 
     @Test("A ticker that ends a wait at the last moment is right, and so is an answer just within its limit")
@@ -221,12 +293,21 @@ private let kept = Guarded<[Counter]>([])
 
 actor Counter {
     private var waiters: [UnsafeContinuation<Void, Never>] = []
-    private var hasCounted = false
+    private(set) var hasCounted = false
 
     func wait() async {
         if hasCounted { return }
         await withUnsafeContinuation { waiters.append($0) }
     }
+
+    func beginToCount() {
+        Task {
+            await goElsewhere()
+            hasCounted = true
+        }
+    }
+
+    private nonisolated func goElsewhere() async { await Task.yield() }
 
     func begin() { Task { await withUnsafeContinuation { waiters.append($0) } } }
 
