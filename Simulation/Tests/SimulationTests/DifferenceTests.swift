@@ -43,12 +43,25 @@ private final class Runs: Sendable {
             }
         }
         let pattern =
-            /The first choice that differed is number \d+, in step \d+, at 1\.0 seconds, by task 1, at SimulationTests\/DifferenceTests\.swift:\d+\./
+            /The first choice that differed is number \d+, in step [1-9]\d*, at 1\.0 seconds, by task 1, at SimulationTests\/DifferenceTests\.swift:\d+\./
         #expect(text.contains(pattern), "\(text)")
         #expect(
             text.contains(/The second run had task 1, task 2(, the end of a yield|, task \d)*, and took [^.]*\./),
             "\(text)")
         #expect(text.contains(/The first run had \d ways, and took number \d\.$|no choice more/), "\(text)")
+    }
+
+    @Test("Tasks are numbered in the order in which they began, also where nobody has asked before")
+    func numbers() async throws {
+        let text = try await difference { _, run in
+            await Task {
+                try? await Task.sleep(for: .seconds(1))
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<(run == 1 ? 2 : 3) { group.addTask { await Task.yield() } }
+                }
+            }.value
+        }
+        #expect(text.contains(" by task 2, at "), "\(text)")
     }
 
     @Test("What the first run had to choose from has names, if a later run comes there again")

@@ -31,7 +31,20 @@ import Testing
             #expect(alone.seed == shared.seed)
             #expect(alone.journal == shared.journal)
             #expect(shared.isRepeatable)
+            #expect(alone.report.map { UInt64($0.runs) } == alone.seed.map { $0 - first + 1 })
             first = try #require(alone.seed) + 1
+        }
+    }
+
+    @Test("Of several that fail at a time, the smallest counts, and not the last")
+    func first() async throws {
+        for _ in 0..<20 {
+            let failure = await #expect(throws: RunLoop.Simulation.Failure.self) {
+                try await simulate(seeds: 100, from: 5, jobs: 8) { simulation in
+                    try simulation.require(false, "this fails")
+                }
+            }
+            #expect(failure?.seed == 5)
         }
     }
 

@@ -20,6 +20,13 @@ private final class Logs: Sendable {
     var all: [String] { logs.withLock { $0.sorted() } }
 }
 
+private actor Letters {
+    func wait(in waiting: Guarded<UnsafeContinuation<Void, Never>?>, for log: Log) async {
+        await withUnsafeContinuation { waiter in waiting.withLock { $0 = waiter } }
+        log.add("a")
+    }
+}
+
 /// A program of a few messages.
 private struct Program: Sendable, CustomStringConvertible {
     let description: String
@@ -51,6 +58,35 @@ private struct Program: Sendable, CustomStringConvertible {
         Program(description: "a task, and what its creator does next", orders: ["ab", "ba"]) { _, log in
             Task { log.add("a") }
             log.add("b")
+        },
+        Program(description: "an actor's task that is resumed, and what is done next", orders: ["ab", "ba"]) { _, log in
+            let (letters, waiting) = (Letters(), Guarded<UnsafeContinuation<Void, Never>?>(nil))
+            let task = Task { await letters.wait(in: waiting, for: log) }
+            try await Task.sleep(for: .seconds(1))
+            waiting.withLock { $0 }?.resume()
+            log.add("b")
+            await task.value
+        },
+        Program(
+            description: "what a loop serves twice, and what another does meanwhile", orders: ["aab", "aba", "baa"]
+        ) {
+            simulation, log in
+            let x = try simulation.makeLoop("x")
+            var ends: [CInt] = [-1, -1]
+            try simulation.require(unsafe pipe(&ends) == 0, "there is a pipe")
+            defer { for end in ends { close(end) } }
+            let (reader, writer) = (ends[0], ends[1])
+            let source = try RunLoop.Source(fileDescriptor: reader) { _ in
+                var byte: UInt8 = 0
+                log.add("a")
+                unsafe read(reader, &byte, 1)
+            }
+            try x.add(source, forMode: .default)
+            unsafe write(writer, "xx", 2)
+            await Task.yield()
+            log.add("b")
+            try await Task.sleep(for: .seconds(1))
+            source.invalidate()
         },
         Program(description: "two tasks of two steps", orders: ["abcd", "acbd", "acdb", "cabd", "cadb", "cdab"]) {
             _, log in

@@ -56,10 +56,12 @@ import Testing
         #expect(lost.withLock { $0 } > 0 && kept.withLock { $0 } > 0)
     }
 
-    @Test("The links of a simulation are freed with it")
+    @Test("The links of a simulation are freed at its end")
     func freedLinks() async throws {
-        let relays = Guarded<[Weak]>([])
+        let (relays, ended) = (Guarded<[Weak]>([]), Guarded<[RunLoop.Simulation]>([]))
         try await simulate(seeds: 1) { simulation in
+            // Also if the program still has that.
+            ended.withLock { $0 = [simulation] }
             let (near, far) = try simulation.makeConnections()
             try await near.writer.write("on its way")
             near.abort()

@@ -1,5 +1,6 @@
 import Glibc
 import RunLoopKit
+import RunLoopKitLinux
 import RunLoopKitSimulation
 import Testing
 
@@ -161,6 +162,29 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
             let all = ticks.withLock { $0 }
             try simulation.require(all.map(\.0) == [.milliseconds(3500), .seconds(4)], "ticks come late: \(all)")
             try simulation.require(all.map(\.1) == [2, 0], "two of them were missed: \(all)")
+        }
+    }
+
+    @Test("What the kernel times is due when time passes, and at once when the clock steps")
+    func alarms() async throws {
+        for steps in [false, true] {
+            try await simulate(seeds: 20) { simulation in
+                let start = ContinuousClock.now
+                let fired = Guarded<Duration?>(nil)
+                let alarm = try RunLoop.Alarm(at: RunLoop.WallInstant.now + .seconds(60)) { _, _ in
+                    fired.withLock { $0 = ContinuousClock.now - start }
+                }
+                if steps {
+                    simulation.stepClock(by: .seconds(90))
+                    var polled = pollfd(fd: alarm.source.fileDescriptor ?? -1, events: Int16(POLLIN), revents: 0)
+                    try simulation.require(poll(&polled, 1, 0) == 1, "it is due")
+                }
+                try simulation.loop.add(alarm.source, forMode: .common)
+                try await Task.sleep(for: .seconds(100))
+                alarm.source.invalidate()
+                let time = fired.withLock { $0 }
+                try simulation.require(time == .seconds(steps ? 90 : 60), "it is called then: \(time ?? .zero)")
+            }
         }
     }
 

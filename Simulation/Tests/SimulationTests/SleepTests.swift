@@ -238,4 +238,20 @@ private func after(hour clock: clockid_t) -> timespec {
         }
         #expect(ended.withLock { $0 } == 10)
     }
+
+    @Test("A sleep ends up to so much later as the test allows, and on time without that")
+    func late() async throws {
+        for delay in [0, 100] {
+            let ends = Guarded<Set<Duration>>([])
+            try await simulate(seeds: 200) { simulation in
+                simulation.greatestDelay = .milliseconds(delay)
+                let start = ContinuousClock.now
+                try await Task.sleep(for: .seconds(1))
+                let time = ContinuousClock.now - start
+                _ = ends.withLock { $0.insert(time) }
+            }
+            let late = (0...4).map { Duration.seconds(1) + .milliseconds(delay / 4 * $0) }
+            #expect(ends.withLock { $0 } == Set(late))
+        }
+    }
 }

@@ -117,6 +117,18 @@ private let isAlone = getenv("RUNLOOP_ALONE") != nil
         #expect(output.contains("with 3 issues") && output.firstMatch(of: /each seed" passed/) != nil, "\(output)")
     }
 
+    @Test("Of several expectations the first one counts, and a warning ends no search")
+    func several() async throws {
+        let first = try await failure(.simulated(seeds: 1)) {
+            #expect(await Account.afterTwo(50) == 1, "the first")
+            #expect(await Account.afterTwo(50) == 2, "the second")
+        }
+        let unmet = try #require(first?.error as? RunLoop.Simulation.UnmetRequirement)
+        #expect(unmet.what.contains("the first") && !unmet.what.contains("the second"), "\(unmet)")
+        let none = try await failure(.simulated(seeds: 10)) { Issue.record("a warning", severity: .warning) }
+        #expect(none == nil)
+    }
+
     @Test("So does what a test requires, and an error it throws")
     func requirement() async throws {
         let unmet = try await failure(.simulated(seeds: 1000)) { try #require(await Account.afterTwo(60) >= 0) }

@@ -159,12 +159,13 @@ let isUnderAddressSanitizer = unsafe dlsym(nil, "__asan_init") != nil
     @Test("A trap after the end of the body, of what was under way, is one as well")
     func afterTheEnd() async throws {
         let failure = try await failure { simulation in
-            let loop = try simulation.makeLoop("x")
+            let (loop, hasEnded) = (try simulation.makeLoop("x"), Guarded(false))
             _ = Task {
                 loop.wakeUp()
-                Self.end()
+                if hasEnded.withLock({ $0 }) { Self.end() }
             }
             await Task.yield()
+            hasEnded.withLock { $0 = true }
         }
         #expect(failure.error is RunLoop.Simulation.Trap, "\(failure)")
     }
@@ -203,6 +204,26 @@ let isUnderAddressSanitizer = unsafe dlsym(nil, "__asan_init") != nil
             "\(failure)")
         #expect(failure.story.last == "0.0 seconds task 2 drops a continuation of waitForEver()", "\(failure)")
         #expect(failure.isRepeatable)
+    }
+
+    @Test("A task that waits in another function is not named for a dropped continuation")
+    func leakBeside() async throws {
+        let failure = try await failure { _ in
+            _ = Task { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+            try await Task.sleep(for: .seconds(1))
+            _ = Task { await Self.waitForEver() }
+            try await Task.sleep(for: .seconds(1))
+        }
+        let leak = try #require(failure.error as? RunLoop.Simulation.LeakedContinuation, "\(failure)")
+        #expect(leak.tasks.count == 1 && leak.tasks[0].hasPrefix("Task 3 "), "\(failure)")
+    }
+
+    @Test("The line of a trap is that which the program says")
+    func saidLine() async throws {
+        let failure = try await failure(seeds: 1) { _ in fatalError("the end", file: "Pool/Pool.swift", line: 12) }
+        let trap = try #require(failure.error as? RunLoop.Simulation.Trap, "\(failure)")
+        #expect(trap.what == "Fatal error: the end" && trap.place.hasSuffix(", Pool/Pool.swift:12"), "\(failure)")
+        #expect(trap.calls.first == trap.place, "\(failure)")
     }
 
     @Test("A task that sleeps waits for no dropped continuation, also if that is called by another function's name")

@@ -170,6 +170,7 @@ final class Waits: @unchecked Sendable {
             await Task { waits.take() }.value
         }
         #expect(semaphore.tasks.contains { $0.hasPrefix("Task 2 waits for a semaphore") }, "\(semaphore)")
+        #expect(semaphore.tasks.count == 2, "each is named once: \(semaphore)")
         let condition = try await standstill { _ in
             let waits = Waits()
             await Task { @MainActor in

@@ -1,3 +1,4 @@
+import Glibc
 import RunLoopKit
 import RunLoopKitTesting
 import Testing
@@ -43,8 +44,8 @@ import Testing
     @Test("A run until a condition holds is not ended by stops or an empty mode, and needs no wake-up")
     func conditionHolds() async throws {
         try await withRunLoop { loop in
-            try loop.runUntil { true }
             let count = Count()
+            try loop.runUntil { true }
             loop.perform { loop.stop() }
             let other = TestThread {
                 _ = waitUntil { loop.currentMode == .default }
@@ -77,6 +78,17 @@ import Testing
     func conditionThrows() async throws {
         await #expect(throws: Refusal.self) {
             try await withRunLoop { loop in try loop.runUntil { throw Refusal() } }
+        }
+        // A later one as well, at once, where only the condition can end the run.
+        await #expect(throws: Refusal.self) {
+            try await withVirtualTime { loop, _ in
+                let looks = Count()
+                try loop.runUntil(within: .seconds(3600)) {
+                    looks.increment()
+                    if looks.value > 3 { throw Refusal() }
+                    return false
+                }
+            }
         }
     }
 
@@ -123,7 +135,10 @@ import Testing
             await withCheckedContinuation { continuation in
                 thread.perform { continuation.resume() }
             }
-            thread.perform(inModes: ["never run"]) { trace.note("at the end") }
+            thread.perform(inModes: ["never run"]) {
+                usleep(20_000)
+                trace.note("at the end")
+            }
             return thread
         }
         #expect(trace.all == ["at the end"])

@@ -143,6 +143,43 @@ import Testing
         }
     }
 
+    @Test("A loop that waits sees that real work has ended, though nothing was performed")
+    func realWorkEndsAlone() async throws {
+        await withVirtualTime { loop, time in
+            let start = time.now
+            let work = time.beginRealWork()
+            let thread = TestThread {
+                _ = waitUntil { loop.isWaiting }
+                pauseShortly()
+                work.end()
+            }
+            time.advance(by: .seconds(1))
+            thread.join()
+            #expect(time.now - start == .seconds(1))
+        }
+    }
+
+    @Test("Real work that is ended twice ends once, and what nobody refers to any more has ended")
+    func realWorkEndsOnce() async throws {
+        await withVirtualTime { loop, time in
+            let start = time.now
+            let first = time.beginRealWork()
+            first.end()
+            first.end()
+            let answer = Guarded<RunLoop.Instant?>(nil)
+            let second = Guarded<RunLoop.VirtualTime.RealWork?>(time.beginRealWork())
+            let thread = TestThread {
+                pauseShortly()
+                loop.perform { answer.withLock { $0 = .now } }
+                second.withLock { $0 = nil }
+            }
+            time.advance(by: .seconds(1))
+            thread.join()
+            #expect(answer.withLock { $0 } == start)
+            #expect(time.now - start == .seconds(1))
+        }
+    }
+
     @Test("Sleeps on the loop's clock end in virtual time")
     func sleeps() async throws {
         try await withVirtualTime { loop, time in
