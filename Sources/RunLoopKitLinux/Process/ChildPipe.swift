@@ -46,12 +46,14 @@ final class ChildPipe: Sendable {
     ///
     /// - Returns: may the reader wait?
     func begin(_ reader: DescriptorReader) -> Bool {
-        endKeeping()
-        return state.withLock { state in
+        let mayWait = state.withLock { state in
             state.reader = reader
             state.isRead = true
             return state.left == nil && !state.isClosed
         }
+        // Nobody begins to keep any more.
+        endKeeping()
+        return mayWait
     }
 
     /// Does a reader have to ask at once, whatever the kernel says of the pipe?
@@ -90,10 +92,9 @@ final class ChildPipe: Sendable {
         state.withLock { state in
             state.isClosed = true
             state.kept = []
+            // Nothing watches the number when it becomes that of another file: its reader has ended what was kept, and is gone.
+            replaceByNull(number)
         }
-        // Nothing watches the number when it becomes that of another file.
-        endKeeping()
-        state.withLock { _ in replaceByNull(number) }
     }
 
     //===-- keeping --------------------------------------------------------------------------------------------------===//
