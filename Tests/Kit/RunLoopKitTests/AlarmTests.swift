@@ -77,6 +77,18 @@ import Testing
             #expect(loop.run(mode: .default, for: generous) == .finished)
             #expect(calls.value == 3)
 
+            // Who keeps it gets the same again.
+            let (kept, areSame) = (Guarded<RunLoop.Alarm<RunLoop.WallInstant>?>(nil), Trace())
+            try loop.add(
+                RunLoop.Alarm(at: RunLoop.WallInstant.now) { alarm, tick in
+                    areSame.note("\(kept.withLock { $0.map { $0 === alarm } ?? true })")
+                    kept.withLock { $0 = alarm }
+                    alarm.nextDate = tick.date + .milliseconds(1)
+                    if areSame.all.count == 2 { alarm.source.invalidate() }
+                }.source, forMode: .default)
+            #expect(loop.run(mode: .default, for: generous) == .finished)
+            #expect(areSame.all == ["true", "true"])
+
             nonisolated(unsafe) weak var known: RunLoop.Alarm<RunLoop.WallInstant>?
             let alarm = try RunLoop.Alarm(at: RunLoop.WallInstant.now) { alarm, _ in same.put(alarm === known) }
             known = alarm
@@ -135,9 +147,14 @@ import Testing
         try await clock.sleep(until: deadline)
         try await Task.sleep(until: clock.now + .milliseconds(1), clock: clock)
 
-        let sleeper = Task { try await clock.sleep(until: .now + .seconds(3600)) }
+        let sleeper = Task.immediate { try await clock.sleep(until: .now + .seconds(3600)) }
         sleeper.cancel()
         await #expect(throws: CancellationError.self) { try await sleeper.value }
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await clock.sleep(until: deadline)
+        }
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
         let other = Task { try await clock.sleep(until: .now + .seconds(3600)) }
         try await Task.sleep(for: .milliseconds(5))
         thread.stop()

@@ -32,10 +32,10 @@ private final class FilledSender: Sendable {
     let peer: CInt
     private let count: Int
 
-    init() throws {
+    init(_ options: Channel.Options = .init(messageLimit: 2)) throws {
         threads = [try RunLoop.Thread(), try RunLoop.Thread()]
         let ends = try makeSockets(SOCK_SEQPACKET)
-        sender = try Channel(adopting: ends.0, on: threads[0].loop, options: .init(messageLimit: 2)) { _, _ in }
+        sender = try Channel(adopting: ends.0, on: threads[0].loop, options: options) { _, _ in }
         peer = ends.1
         var count = 0
         do {
@@ -88,6 +88,20 @@ private func nextMessage(of channel: Channel) async throws -> Channel.Message? {
         #expect(sent.value == 20)
     }
 
+    @Test("A small message for which there is space does not overtake a large one that waits")
+    func smallMessages() async throws {
+        let filled = try FilledSender(.init(byteLimit: 100_000))
+        let large = Task.immediate {
+            try await filled.sender.send([UInt8](repeating: 1, count: 40_000), timeout: nil)
+        }
+        #expect(throws: RunLoop.ChannelError.full) { try filled.sender.send([2]) }
+        let small = Task.immediate { try await filled.sender.send([3], timeout: nil) }
+        var messages = try await filled.messages()
+        #expect(try await messages.next()?.bytes.count == 40_000)
+        #expect(try await messages.next()?.bytes == [3])
+        for task in [large, small] { try await task.value }
+    }
+
     @Test("Many tasks that wait send one message each, whole")
     func manySenders() async throws {
         let filled = try FilledSender()
@@ -136,7 +150,9 @@ private func nextMessage(of channel: Channel) async throws -> Channel.Message? {
     func closes() async throws {
         for isPeer in [true, false] {
             let filled = try FilledSender()
-            let waiting = (0..<3).map { number in Task { try await filled.sender.send([UInt8(number)], timeout: nil) } }
+            let waiting = (0..<3).map { number in
+                Task.immediate { try await filled.sender.send([UInt8(number)], timeout: nil) }
+            }
             if isPeer { close(filled.peer) } else { filled.sender.invalidate() }
             for task in waiting {
                 await #expect(throws: RunLoop.ChannelError.closed) { try await task.value }

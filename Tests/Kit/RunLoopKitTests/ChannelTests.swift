@@ -261,7 +261,9 @@ private final class Pair: Sendable {
         first.invalidate()
         #expect(try await eventually { listener.channels.count == 1 })
         #expect(try await eventually { ends.all == ["\(RunLoop.ChannelError.closed)"] })
+        let left = listener.channels
         listener.invalidate()
+        #expect(left.allSatisfy { !$0.isValid })
         #expect(try await eventually { clientEnds.all == ["\(RunLoop.ChannelError.closed)"] })
         #expect(listener.channels.isEmpty && !second.isValid && access(path, F_OK) == -1)
         #expect(ends.all == ["\(RunLoop.ChannelError.closed)"])

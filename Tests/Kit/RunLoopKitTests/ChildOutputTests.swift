@@ -102,6 +102,31 @@ import Testing
         #expect(lines == ["one", "two"])
     }
 
+    @Test("What is collected holds up nobody, and what is not yet holds up the child")
+    func oneAfterTheOther() async throws {
+        let thread = try RunLoop.Thread()
+        let child = try RunLoop.Child.start(
+            ["sh", "-c", "echo done; exec >&-; read line; head -c 300000 /dev/zero >&2"], input: .pipe, output: .pipe,
+            error: .pipe, on: thread.loop)
+        #expect(try await child.output.collect(upTo: 1 << 20).bytes == Array("done\n".utf8))
+        // Nobody reads the rest, and the kernel keeps no more than a part of it.
+        try await child.input.write("go\n")
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(child.exitIfEnded == nil)
+        #expect(try await child.error.collect(upTo: 1 << 20).bytes.count == 300_000)
+        #expect(try await child.exit().isSuccess)
+    }
+
+    @Test("What was kept of a pipe is gone when that is closed beyond a limit")
+    func keptBeyondLimit() async throws {
+        let thread = try RunLoop.Thread()
+        let child = try start("head -c 300000 /dev/zero >&2; echo done", error: .pipe, on: thread.loop)
+        #expect(try await child.output.collect(upTo: 1 << 20).isComplete)
+        let (bytes, isComplete) = try await child.error.collect(upTo: 10, beyond: .close)
+        #expect(bytes.count == 10 && !isComplete)
+        await #expect(throws: RunLoop.Error.outputCutOff) { try await child.error.reader().byte() }
+    }
+
     @Test("A child that waits for a reader of its pipe, while its end is awaited, is named on standard error")
     func named() async throws {
         await #expect(processExitsWith: .success) {

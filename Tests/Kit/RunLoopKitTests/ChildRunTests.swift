@@ -86,9 +86,12 @@ import Testing
         defer { unlink(path) }
         var options = RunLoop.Child.Options()
         options.group = .new
+        // Open for as long as any process of the group is there.
+        let (atEnd, ofGroup) = try makePipe()
+        options.descriptors[5] = .borrowing(ofGroup)
         let task = Task { [options] in
             try await RunLoop.Child.run(
-                ["sh", "-c", "echo $$ > \(path).new; mv \(path).new \(path); sleep 1000"], options: options,
+                ["sh", "-c", "echo $$ > \(path).new; mv \(path).new \(path); sleep 1000; :"], options: options,
                 on: thread.loop)
         }
         #expect(try await eventually { access(path, F_OK) == 0 })
@@ -96,21 +99,40 @@ import Testing
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(kill(try #require(text.flatMap { Int32($0) }), 0) == -1)
+        close(ofGroup)
+        #expect(
+            try await eventually {
+                var query = pollfd(fd: atEnd, events: 0, revents: 0)
+                return poll(&query, 1, 0) > 0
+            })
+        close(atEnd)
+        let alone = Task { try await RunLoop.Child.run(["sleep", "1000"], on: thread.loop) }
+        try await Task.sleep(for: .milliseconds(10))
+        alone.cancel()
+        await #expect(throws: CancellationError.self) { try await alone.value }
+        #expect(try await RunLoop.Child.run(["sleep", "1000"], timeLimit: .zero, on: thread.loop).hasTimedOut)
         let before = Task { try await RunLoop.Child.run(["/no/program"], on: thread.loop) }
         before.cancel()
         await #expect(throws: (any Error).self) { try await before.value }
     }
 
-    @Test("A program whose loop ends is killed and reaped")
+    @Test("A program whose loop ends is killed and reaped, and so is one that a loop refuses")
     func endOfLoop() async throws {
-        let thread = try RunLoop.Thread()
-        let loop = thread.loop
-        let task = Task { try await RunLoop.Child.run(["sleep", "1000"], on: loop) }
-        try await Task.sleep(for: .milliseconds(30))
-        thread.stop()
-        await thread.join()
-        await #expect(throws: RunLoop.Error.loopFinished) { try await task.value }
-        await #expect(throws: RunLoop.Error.loopFinished) { try await RunLoop.Child.run(["sleep", "1000"], on: loop) }
+        // In a process that has no other children.
+        await #expect(processExitsWith: .success) {
+            let thread = try RunLoop.Thread()
+            let loop = thread.loop
+            let task = Task { try await RunLoop.Child.run(["sleep", "1000"], on: loop) }
+            #expect(try await eventually { hasChild() })
+            thread.stop()
+            await thread.join()
+            await #expect(throws: RunLoop.Error.loopFinished) { try await task.value }
+            #expect(!hasChild())
+            await #expect(throws: RunLoop.Error.loopFinished) {
+                try await RunLoop.Child.run(["sleep", "1000"], on: loop)
+            }
+            #expect(!hasChild())
+        }
     }
 
     private func opened(_ path: String) throws -> CInt {
@@ -118,4 +140,10 @@ import Testing
         #expect(number >= 0)
         return number
     }
+}
+
+/// Whether this process has one, or one that nobody has reaped.
+private func hasChild() -> Bool {
+    var info = siginfo_t()
+    return waitid(P_ALL, 0, &info, CInt(WEXITED | WNOHANG | WNOWAIT)) == 0
 }

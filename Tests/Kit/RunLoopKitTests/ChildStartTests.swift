@@ -192,6 +192,21 @@ import Testing
         #expect(try await endless.exit().isSuccess)
     }
 
+    @Test("A loop that has ended starts nothing, and one that goes on keeps nothing of a child that has ended")
+    func loops() async throws {
+        try await withRunLoopThread {
+            let (loop, mode) = (RunLoop.current, RunLoop.Mode("child"))
+            let child = try RunLoop.Child.start(["true"], on: loop, inMode: mode)
+            loop.run(mode: mode, until: { child.exitIfEnded != nil }, deadline: .now + generous)
+            #expect(child.exitIfEnded?.isSuccess == true)
+            #expect(loop.isEmpty(inMode: mode))
+        }
+        let thread = try RunLoop.Thread()
+        thread.stop()
+        await thread.join()
+        #expect(throws: RunLoop.Error.loopFinished) { try RunLoop.Child.start(["/no/program"], on: thread.loop) }
+    }
+
     @Test("A child is ended politely, and then not, also by a task that is cancelled")
     func ends() async throws {
         let thread = try RunLoop.Thread()
@@ -268,6 +283,26 @@ import Testing
                 shutdown.addWork(order: 1) { kill(process, SIGKILL) }
                 kill(getpid(), SIGTERM)
                 RunLoop.current.run(mode: .default, for: .seconds(30))
+            }
+        }
+    }
+
+    @Test("A shutdown does not wait for a child that is not watched any more")
+    func shutdownWithoutChild() async throws {
+        await #expect(processExitsWith: .signal(SIGTERM)) {
+            try await withRunLoopThread {
+                let loop = RunLoop.current
+                let shutdown = try RunLoop.Shutdown(signals: [SIGTERM], on: loop)
+                let process = try startShell("exec sleep 1000")
+                let child = Guarded<RunLoop.Child?>(try RunLoop.Child(watching: process, on: loop))
+                // While the loop waits for its end.
+                shutdown.addWork(order: -1) { loop.perform { child.withLock { $0 = nil } } }
+                child.withLock { child in
+                    if let child { shutdown.addEnd(of: child, by: [.signal(SIGCONT, pause: .seconds(1000)), .kill]) }
+                }
+                shutdown.addWork(order: 1) { kill(process, SIGKILL) }
+                kill(getpid(), SIGTERM)
+                loop.run(mode: .default, for: .seconds(30))
             }
         }
     }

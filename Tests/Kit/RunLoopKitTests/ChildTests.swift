@@ -47,18 +47,26 @@ import Testing
         let thread = try RunLoop.Thread()
         let freed = Count()
         let (adopted, watched) = (try startShell("exec sleep 1000"), try startShell("exec sleep 1000"))
-        let called = Count()
+        let (called, mode) = (Count(), RunLoop.Mode("watched"))
         do {
             let token = Token(freed)
             _ = try RunLoop.Child(adopting: adopted, on: thread.loop) { _ in token.touch() }
-            _ = try RunLoop.Child(watching: watched, on: thread.loop) { _ in
+            let child = try RunLoop.Child(watching: watched, on: thread.loop, inMode: mode) { _ in
                 token.touch()
                 called.increment()
             }
+            #expect(!thread.loop.isEmpty(inMode: mode))
+            withExtendedLifetime(child) {}
         }
+        #expect(thread.loop.isEmpty(inMode: mode))
         kill(watched, SIGKILL)
         kill(adopted, SIGKILL)
-        #expect(try await eventually { waitpid(adopted, nil, WNOHANG) == -1 && errno == ECHILD })
+        // Nobody reaps it here.
+        #expect(
+            try await eventually {
+                var info = siginfo_t()
+                return waitid(P_PID, id_t(adopted), &info, CInt(WEXITED | WNOHANG | WNOWAIT)) == -1 && errno == ECHILD
+            })
         #expect(waitpid(watched, nil, 0) == watched)
         #expect(called.value == 0)
         #expect(try await eventually { freed.value == 1 })

@@ -8,6 +8,8 @@ import Testing
     func change() {
         let step = RunLoop.ClockChange(stepNanoseconds: -5_000_000_000, suspendedNanoseconds: 0)
         #expect(step.wallClockStep == .seconds(-5) && step.suspension == nil)
+        let sleep = RunLoop.ClockChange(stepNanoseconds: 0, suspendedNanoseconds: 1_000_000_000)
+        #expect(sleep.wallClockStep == nil && sleep.suspension == .seconds(1))
         let both = RunLoop.ClockChange(stepNanoseconds: 1, suspendedNanoseconds: 3_600_000_000_000)
         #expect(both.wallClockStep == .nanoseconds(1) && both.suspension == .seconds(3600))
     }

@@ -1,6 +1,7 @@
 import Glibc
 import RunLoopKit
 import RunLoopKitLinux
+import RunLoopKitTesting
 import Testing
 
 /// A folder of a test's own.
@@ -105,6 +106,44 @@ private final class Folder: Sendable {
         }
         #expect(moved?.path == "\(folder.path)/new")
         #expect(moved?.isDirectory == false)
+    }
+
+    @Test("A link is watched, or its file if that is asked for", arguments: [false, true])
+    func link(isFollowed: Bool) async throws {
+        let folder = try Folder()
+        try folder.write("file")
+        try #require(symlink("\(folder.path)/file", "\(folder.path)/new") == 0)
+        try await withRunLoopThread {
+            let (loop, changed) = (RunLoop.current, Count())
+            let source = try RunLoop.Source(watching: "\(folder.path)/new", followsLink: isFollowed) { _ in
+                changed.increment()
+            }
+            defer { source.invalidate() }
+            try loop.add(source, forMode: .default)
+            try folder.write("file")
+            loop.run(mode: .default, for: isFollowed ? generous : .milliseconds(50), returnAfterSourceHandled: true)
+            #expect((changed.value > 0) == isFollowed)
+        }
+    }
+
+    @Test("Changes are reported together when there was none for the time to settle")
+    func settles() async throws {
+        let folder = try Folder()
+        try await withVirtualTime { loop, time in
+            let kinds = Trace()
+            let source = try RunLoop.Source(watching: folder.path, .directory, settle: .seconds(10)) { changes in
+                kinds.note("\(changes.filter { $0.kind == .created }.count)")
+            }
+            defer { source.invalidate() }
+            try loop.add(source, forMode: .default)
+            for name in ["file", "new"] {
+                try folder.write(name)
+                time.advance(by: .seconds(9))
+            }
+            #expect(kinds.all == [])
+            time.advance(by: .seconds(2))
+            #expect(kinds.all == ["2"])
+        }
     }
 
     @Test("A path that cannot be watched is an error") func errors() throws {

@@ -1,6 +1,7 @@
 import ForkedChild
 import Glibc
 import RunLoopKit
+import RunLoopKitDiagnostics
 import RunLoopKitLinux
 import RunLoopKitTesting
 import Synchronization
@@ -136,6 +137,27 @@ import Testing
                 isOver.increment()
                 for thread in threads { thread.join() }
                 precondition(shared.isValid)
+            }
+        }
+    }
+
+    @Test("A forked child's own publication is not ended by one that it has inherited", .exceptWithThreadSanitizer)
+    func publication() async {
+        await #expect(processExitsWith: .success) {
+            try await withRunLoopThread {
+                let (path, other) = ("/tmp/runloop-\(getpid())-parent", "/tmp/runloop-\(getpid())-child")
+                let publication = try RunLoop.Publication(at: path)
+                let status = statusOfChild {
+                    precondition(!publication.isValid)
+                    let own = try! RunLoop.Publication(at: other)
+                    publication.invalidate()
+                    precondition(own.isValid && access(other, F_OK) == 0)
+                    own.invalidate()
+                    precondition(access(other, F_OK) != 0)
+                }
+                precondition(status == 0, "The child ended with status \(status).")
+                precondition(publication.isValid && access(path, F_OK) == 0)
+                publication.invalidate()
             }
         }
     }

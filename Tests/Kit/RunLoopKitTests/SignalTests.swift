@@ -119,6 +119,20 @@ import Testing
         }
     }
 
+    @Test("A shutdown ends at its limit, though its work does not, and may begin with a signal that was ignored")
+    func limit() async {
+        await #expect(processExitsWith: .signal(SIGHUP)) {
+            try await withRunLoopThread {
+                signal(SIGHUP, SIG_IGN)
+                let shutdown = try RunLoop.Shutdown(
+                    signals: [SIGHUP], evenIfIgnored: true, within: .milliseconds(50), on: .current)
+                shutdown.addWork { while true { sleep(1) } }
+                raiseHere(SIGHUP)
+                RunLoop.current.run(mode: .default, for: .seconds(30))
+            }
+        }
+    }
+
     @Test("A shutdown that is freed releases the work that it did not perform")
     func releasesWork() async throws {
         try await withRunLoopThread {
