@@ -89,7 +89,7 @@ import Testing
             var (iterator, received) = (far.makeReader().chunks.makeAsyncIterator(), [UInt8]())
             while received.count < all.count, let chunk = try await iterator.next() { received += chunk }
             try simulation.require(received == all, "everything arrives, in order")
-            try await writing.value
+            _ = try await writing.value
         }
     }
 

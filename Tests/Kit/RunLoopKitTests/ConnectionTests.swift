@@ -369,8 +369,8 @@ import Testing
 /// What the system calls the file of a descriptor.
 private func fileName(of number: CInt) -> String {
     var name = [CChar](repeating: 0, count: 200)
-    _ = readlink("/proc/self/fd/\(number)", &name, name.count - 1)
-    return String(cString: name)
+    let count = readlink("/proc/self/fd/\(number)", &name, name.count)
+    return String(decoding: name.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
 /// A client's socket.
