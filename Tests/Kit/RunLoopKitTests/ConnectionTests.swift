@@ -400,17 +400,3 @@ private func connect(to listener: RunLoop.Listener) throws -> CInt {
 private func connected<Address>(_ client: CInt, _ address: UnsafeMutablePointer<Address>, _ size: Int) -> Bool {
     address.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(client, $0, socklen_t(size)) == 0 }
 }
-
-/// Reads lines, which are counted, until there are no more or an error is the outcome.
-func countLines(
-    of connection: RunLoop.Connection, on loop: RunLoop, _ lines: Count, _ outcome: Guarded<RunLoop.Error?>
-) {
-    let reader = connection.makeReader()
-    Task(executorPreference: loop.taskExecutor) {
-        do {
-            while try await reader.line(isolation: nil) != nil { lines.increment() }
-        } catch {
-            outcome.withLock { $0 = error as? RunLoop.Error }
-        }
-    }
-}

@@ -52,10 +52,7 @@ import Testing
             let options = RunLoop.Connection.Options(outputLimit: 10_000_000, mode: .default)
             let (one, other) = try makeSocketPair()
             let connection = try RunLoop.Connection(adopting: one, on: loop, options: options)
-            let (reader, bytes) = (connection.makeReader(), Count())
-            Task(executorPreference: loop.taskExecutor) {
-                while try await reader.byte(isolation: nil) != nil { bytes.increment() }
-            }
+            let bytes = countBytes(of: connection, on: loop)
             time.advance(by: .zero)
             // Both are there when the loop comes to look.
             writeByte(other)

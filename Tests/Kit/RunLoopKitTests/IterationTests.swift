@@ -146,14 +146,7 @@ import Testing
             let loop = RunLoop.current
             try loop.add(RunLoop.Source {}, forMode: .default)
             let trace = Trace()
-            let count = Count()
-            let scope = RunLoop.IterationScope(on: loop) {
-                count.increment()
-                trace.note("open \(count.value)")
-                return count.value
-            } close: {
-                trace.note("close \($0)")
-            }
+            let scope = numberedScope(on: loop, trace)
             loop.perform {
                 trace.note("outer")
                 loop.perform { trace.note("inner") }
@@ -202,14 +195,8 @@ import Testing
         try await withRunLoopThread {
             let loop = RunLoop.current
             let keepAlive = try RunLoop.KeepAlive(on: loop)
-            let (trace, count) = (Trace(), Count())
-            let scope = RunLoop.IterationScope(on: loop) {
-                count.increment()
-                trace.note("open \(count.value)")
-                return count.value
-            } close: {
-                trace.note("close \($0)")
-            }
+            let trace = Trace()
+            let scope = numberedScope(on: loop, trace)
             loop.perform {
                 loop.perform {
                     scope.invalidate()
@@ -260,6 +247,18 @@ import Testing
             scope.invalidate()
             #expect(closed.take() == true)
         }
+    }
+}
+
+/// Notes "open 1", "open 2" and so on, and "close" with the same numbers.
+private func numberedScope(on loop: RunLoop, _ trace: Trace) -> RunLoop.IterationScope {
+    let count = Count()
+    return RunLoop.IterationScope(on: loop) {
+        count.increment()
+        trace.note("open \(count.value)")
+        return count.value
+    } close: {
+        trace.note("close \($0)")
     }
 }
 

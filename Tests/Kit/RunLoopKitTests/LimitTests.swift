@@ -117,10 +117,7 @@ import Testing
             let options = RunLoop.Connection.Options(mode: .default)
             let (one, other) = try makeSocketPair()
             let connection = try RunLoop.Connection(adopting: one, on: loop, options: options)
-            let (reader, bytes) = (connection.makeReader(), Count())
-            Task(executorPreference: loop.taskExecutor) {
-                while try await reader.byte(isolation: nil) != nil { bytes.increment() }
-            }
+            let bytes = countBytes(of: connection, on: loop)
             time.advance(by: .zero)
             for count in 1...2 {
                 connection.deadline = .now + .seconds(1)
@@ -167,10 +164,7 @@ import Testing
                 try atOnce(after: .seconds(seconds), on: loop) { send(other, "a", 1, CInt(MSG_NOSIGNAL)) }
             }
             let connection = try RunLoop.Connection(adopting: one, on: loop, options: idleLimit)
-            let (reader, bytes) = (connection.makeReader(), Count())
-            Task(executorPreference: loop.taskExecutor) {
-                while try await reader.byte(isolation: nil) != nil { bytes.increment() }
-            }
+            let bytes = countBytes(of: connection, on: loop)
             #expect(try connection.writer.enqueue([UInt8](repeating: 1, count: 5_000_000)))
             time.advance(by: .seconds(100))
             #expect(bytes.value == 9)
@@ -210,4 +204,27 @@ private func takeByte(of connection: RunLoop.Connection, on loop: RunLoop) -> Co
         if try await reader.byte(isolation: nil) != nil { taken.increment() }
     }
     return taken
+}
+
+/// Reads lines, which are counted, until there are no more or an error is the outcome.
+func countLines(
+    of connection: RunLoop.Connection, on loop: RunLoop, _ lines: Count, _ outcome: Guarded<RunLoop.Error?>
+) {
+    let reader = connection.makeReader()
+    Task(executorPreference: loop.taskExecutor) {
+        do {
+            while try await reader.line(isolation: nil) != nil { lines.increment() }
+        } catch {
+            outcome.withLock { $0 = error as? RunLoop.Error }
+        }
+    }
+}
+
+/// Reads bytes, which are counted, until there are no more or an error ends it.
+func countBytes(of connection: RunLoop.Connection, on loop: RunLoop) -> Count {
+    let (reader, bytes) = (connection.makeReader(), Count())
+    Task(executorPreference: loop.taskExecutor) {
+        while try await reader.byte(isolation: nil) != nil { bytes.increment() }
+    }
+    return bytes
 }
