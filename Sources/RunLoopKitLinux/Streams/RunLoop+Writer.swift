@@ -120,7 +120,7 @@ extension RunLoop {
             }
         }
 
-        /// Writes text, as UTF-8, and waits until there is room in the queue. As above.
+        /// Writes text, as UTF-8, and waits until there is space in the queue. As above.
         @discardableResult
         public func write(
             _ text: String, isolation actor: isolated (any Actor)? = #isolation
