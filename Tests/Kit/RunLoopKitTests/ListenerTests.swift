@@ -44,14 +44,17 @@ import Testing
         await #expect(processExitsWith: .success) {
             // Not a task's sleep: libdispatch ends the process if it gets no descriptor for a timer.
             func wait(_ condition: () -> Bool) { while !condition() { usleep(1000) } }
-            let (thread, reports, accepted) = (try RunLoop.Thread(), Trace(), Count())
+            let (thread, reports) = (try RunLoop.Thread(), Trace())
+            // They are kept: each that ends sets a descriptor free, at any time.
+            let accepted = Guarded<[RunLoop.Connection]>([])
+            func waitForConnections(_ count: Int) { wait { accepted.withLock { $0.count } == count } }
             let listener = try RunLoop.Listener(.tcp(port: 0), on: thread.loop) { error in
                 reports.note(error.map { "\($0 == .tooManyDescriptors)" } ?? "over")
             }
-            try listener.accept { _ in accepted.increment() }
+            try listener.accept { connection in accepted.withLock { $0.append(connection) } }
             let clients = try (0..<3).map { _ in try clientSocket() }
             #expect(connects(clients[0], to: listener.port))
-            wait { accepted.value == 1 }
+            waitForConnections(1)
             var limit = rlimit(rlim_cur: 200, rlim_max: 200)
             #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
             var files: [CInt] = []
@@ -59,9 +62,10 @@ import Testing
             #expect(connects(clients[1], to: listener.port))
             wait { reports.all == ["true"] }
             for file in files where file >= 0 { close(file) }
-            wait { reports.all == ["true", "over"] && accepted.value == 2 }
+            wait { reports.all == ["true", "over"] }
+            waitForConnections(2)
             #expect(connects(clients[2], to: listener.port))
-            wait { accepted.value == 3 }
+            waitForConnections(3)
             #expect(reports.all == ["true", "over"])
         }
     }
