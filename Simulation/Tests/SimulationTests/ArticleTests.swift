@@ -39,7 +39,10 @@ extension Trait where Self == FailingTrait {
 
 /// How long a run takes differs, and the article's tests have another module.
 private func comparable(_ text: String) -> String {
-    text.replacing(/\d+ µs each/, with: "4000 µs each").replacing("SimulationTests/", with: "AppTests/")
+    let text = text.replacing(/\d+ µs each/, with: "4000 µs each").replacing("SimulationTests/", with: "AppTests/")
+    if !text.contains("a thread outside has resumed a task") { return text }
+    // Under each seed the thread may be so early that nobody waits yet.
+    return text.replacing(/Seed \d+ fails/, with: "Seed 0 fails").replacing(/\d+ runs?,/, with: "1 run,")
 }
 
 private func text(of path: String) throws -> String {
