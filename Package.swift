@@ -355,11 +355,12 @@ let package = Package(
         ),
         // How the tests fork.
         .target(name: "ForkedChild", path: "Tests/Kit/ForkedChild", swiftSettings: swiftSettings),
+        .target(name: "TestLimits", path: "Tests/Kit/Limits", publicHeadersPath: "include"),
         .testTarget(
             name: "RunLoopKitTests",
             dependencies: [
                 "RunLoopKit", "RunLoopKitLinux", "RunLoopKitDiagnostics", "RunLoopKitTesting", "CRunLoopCore",
-                "ForkedChild",
+                "ForkedChild", "TestLimits",
             ],
             path: "Tests/Kit/RunLoopKitTests",
             swiftSettings: swiftSettings
@@ -367,8 +368,9 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "ForkedChild", "RunLoopKit", "RunLoopKitLinux", "RunLoopKitSimulation", "RunLoopKitSimulationTesting",
-                "chat", "PlantedChat", "scale-out", "PlantedScaleOut", "tour", "PlantedTour",
+                "ForkedChild", "TestLimits", "RunLoopKit", "RunLoopKitLinux", "RunLoopKitSimulation",
+                "RunLoopKitSimulationTesting", "chat", "PlantedChat", "scale-out", "PlantedScaleOut", "tour",
+                "PlantedTour",
             ],
             path: "Simulation/Tests/SimulationTests",
             swiftSettings: swiftSettings

@@ -176,8 +176,10 @@ package struct Runs: Sendable {
                 attemptsLeft -= 1
                 let outcome = once(.journal(journal))
                 stepsLeft -= outcome.steps
-                // The thread of a loop has descriptors.
-                if let trap = outcome.error as? RunLoop.Simulation.Trap { threadsLeft -= trap.isOnLoop ? 3 : 1 }
+                // The thread of a loop has descriptors, of which other tests need some as well.
+                if let trap = outcome.error as? RunLoop.Simulation.Trap {
+                    threadsLeft = areDescriptorsScarce ? 0 : threadsLeft - (trap.isOnLoop ? 3 : 1)
+                }
                 if outcome.failsLike(best) { best = outcome }
             }
             if size == 1 { break }

@@ -44,14 +44,16 @@ package func simulate(
     let count = environmentNumber("RUNLOOP_SIMULATION_SEEDS").map { Int(clamping: $0) } ?? (only == nil ? count : 1)
     let jobs = environmentNumber("RUNLOOP_SIMULATION_JOBS").map { Int(clamping: $0) } ?? jobs
     let seeds = Seeds(from: only ?? first, count: count)
-    await withTaskGroup(of: Void.self) { group in
-        for _ in 0..<max(1, min(jobs, count)) {
-            group.addTask(executorPreference: ThreadExecutor()) { seeds.search(runs) }
+    return try await Admission.shared.admit { () async throws(RunLoop.Simulation.Failure) in
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<max(1, min(jobs, count)) {
+                group.addTask(executorPreference: ThreadExecutor()) { seeds.search(runs) }
+            }
         }
-    }
-    guard let (seed, outcome) = seeds.failed else { return seeds.report }
-    return try await onThread { () throws(RunLoop.Simulation.Failure) in
-        throw runs.failure(outcome, seed: seed, seeds.report)
+        guard let (seed, outcome) = seeds.failed else { return seeds.report }
+        return try await onThread { () throws(RunLoop.Simulation.Failure) in
+            throw runs.failure(outcome, seed: seed, seeds.report)
+        }
     }
 }
 
@@ -81,7 +83,7 @@ public func simulateAllOrders(
     _ body: @escaping @Sendable (RunLoop.Simulation) async throws -> Void
 ) async throws -> RunLoop.Simulation.Report {
     let runs = Runs(of: body, "\(fileID)", line)
-    return try await onThread { () throws(RunLoop.Simulation.Failure) in
+    return try await onAdmittedThread { () throws(RunLoop.Simulation.Failure) in
         var report = RunLoop.Simulation.Report(preemptions: preemptions)
         var next: [Int]? = []
         while let journal = next, report.runs < count {
@@ -129,12 +131,18 @@ public func replay(
 
 /// The same, of a body that another file has.
 package func replay(_ journal: [Int], of runs: Runs) async throws(RunLoop.Simulation.Failure) {
-    try await onThread { () throws(RunLoop.Simulation.Failure) in
+    try await onAdmittedThread { () throws(RunLoop.Simulation.Failure) in
         let outcome = runs.once(.journal(journal), tellsStory: true)
         if let error = outcome.error {
             throw RunLoop.Simulation.Failure(error, outcome, seed: nil, nil, isRepeatable: true)
         }
     }
+}
+
+private func onAdmittedThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws(RunLoop.Simulation.Failure) -> Value
+) async throws(RunLoop.Simulation.Failure) -> Value {
+    try await Admission.shared.admit { () async throws(RunLoop.Simulation.Failure) in try await onThread(body) }
 }
 
 /// Calls `body`, which blocks, on a thread of its own, in a task that has the locals of the caller's.

@@ -1,0 +1,1 @@
+// Nothing is to be called: limits.c does its work before `main`.
