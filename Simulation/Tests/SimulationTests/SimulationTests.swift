@@ -210,8 +210,8 @@ private let kept = Guarded<[UnsafeContinuation<Void, Never>]>([])
     func realWorld(bug: PlantedBug) async throws {
         var shown = 0
         for _ in 0..<realRuns where try await RealWorld.shows(bug) { shown += 1 }
-        // A machine that stands still for tens of milliseconds is a fault of its own.
-        #expect(shown <= realRuns / 100, "\(bug) showed in \(shown) of \(realRuns) runs.")
+        // A machine that stands still for tens of milliseconds is a fault of its own, and of a few runs one may meet it.
+        #expect(shown <= max(realRuns / 100, 2), "\(bug) showed in \(shown) of \(realRuns) runs.")
         print("\(shown) of \(realRuns) real runs show that \(bug)")
     }
 }
