@@ -12,8 +12,8 @@ enum { BASE_REGISTER = 6, STACK_REGISTER = 7 };
 #elif defined(__aarch64__)
 enum { BASE_REGISTER = 29, STACK_REGISTER = 31 };
 #else
-// What another processor does with its registers is not known here.
-enum { BASE_REGISTER = -1, STACK_REGISTER = -2 };
+// What another processor does with its registers is not known here: numbers that none has.
+enum { BASE_REGISTER = 0x10000, STACK_REGISTER = 0x10001 };
 #endif
 
 enum saved { SAVED_NOWHERE, SAVED_IN_ITSELF, SAVED_AT_FRAME, SAVED_AT_REGISTER, SAVED_UNKNOWN };
