@@ -57,12 +57,15 @@ int fputs(const char *restrict text, FILE *restrict stream) {
     return REAL(fputs)(text, stream);
 }
 
-/// The compiler makes this of fputs with a text that it knows.
+#if defined(__GLIBC__)
+/// The compiler makes this of fputs with a text that it knows. In musl's archive it is together with what its own functions need, and no program
+/// can have another one beside it.
 size_t fwrite(const void *restrict bytes, size_t size, size_t count, FILE *restrict stream) {
     if (is_kept(stream, __builtin_return_address(0), bytes, size * count))
         return count;
     return REAL(fwrite)(bytes, size, count, stream);
 }
+#endif
 
 int fprintf(FILE *restrict stream, const char *restrict format, ...) {
     char text[512];
