@@ -17,8 +17,8 @@ func keeping<Server: AnyObject & Sendable, Value>(
 
 private let kept = Guarded<[any AnyObject & Sendable]>([])
 
-/// How often a server is run under each set of faults; with the thread sanitizer, which makes each turn of a thread long, a few times.
-let serverSeeds = isUnderThreadSanitizer ? 2 : 60
+/// How often a server is run under each set of faults; with a sanitizer a few times, and with the thread sanitizer each turn of a thread is long.
+let serverSeeds = isUnderThreadSanitizer ? 2 : isUnderAddressSanitizer ? 10 : 60
 
 extension Trait where Self == ConditionTrait {
     /// For tests that find a planted bug.

@@ -76,8 +76,9 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-/// Under the thread sanitizer a seed takes a hundred times as long.
-private let mendedSeeds = isUnderThreadSanitizer ? 10 : getenv("RUNLOOP_TEST_ALL") == nil ? 1000 : 10_000
+/// Under the thread sanitizer a seed takes a hundred times as long, and under that of addresses ten times.
+private let mendedSeeds =
+    isUnderThreadSanitizer || isUnderAddressSanitizer ? 10 : getenv("RUNLOOP_TEST_ALL") == nil ? 1000 : 10_000
 private let printsTable = getenv("RUNLOOP_TEST_CATALOGUE") != nil
 
 @Suite struct CatalogueTests {
