@@ -8,6 +8,7 @@
 #ifndef RUNLOOP_TEST_H
 #define RUNLOOP_TEST_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -235,12 +236,16 @@ static inline enum test_result test_run_in_process(struct test *test) {
         exit(test_failures ? TEST_FAILED : TEST_PASSED);
     }
     int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) != child)
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+        fprintf(stderr, "    could not be %s: %s\n", child < 0 ? "started" : "awaited", strerror(errno));
         return TEST_FAILED;
+    }
     if (WIFSIGNALED(status))
         fprintf(stderr, "    ended by signal %d%s\n", WTERMSIG(status), WTERMSIG(status) == 14 ? " (it hung)" : "");
-    if (WIFEXITED(status) && (WEXITSTATUS(status) == TEST_PASSED || WEXITSTATUS(status) == TEST_LEFT_OUT))
+    else if (WEXITSTATUS(status) == TEST_PASSED || WEXITSTATUS(status) == TEST_LEFT_OUT)
         return (enum test_result)WEXITSTATUS(status);
+    else if (WEXITSTATUS(status) != TEST_FAILED)
+        fprintf(stderr, "    ended by exit(%d)\n", WEXITSTATUS(status));
     return TEST_FAILED;
 }
 
