@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -135,6 +136,7 @@ void runloop_simulation_stay(void) {
 //===-- signals ------------------------------------------------------------------------------------------------------===//
 
 static void *libc_base;
+static void *kernel_base; ///< of what the kernel has put into the process
 
 void *runloop_simulation__base_of(const void *address, const char **symbol) {
     Dl_info found;
@@ -194,9 +196,13 @@ static bool is_survivable(int signal, const struct runloop_simulated_trap *trap)
     if (&__asan_init && (signal == SIGSEGV || signal == SIGBUS))
         return false;
     int of_libc = 0;
-    while (of_libc < trap->count && runloop_simulation__base_of(trap->calls[of_libc], &name) == libc_base) {
+    for (; of_libc < trap->count; of_libc++) {
+        void *base = runloop_simulation__base_of(trap->calls[of_libc], &name);
+        // With 32 bits, system calls are made there.
+        bool is_call = signal == SIGABRT && base == kernel_base;
+        if (base != libc_base && !is_call)
+            break;
         symbol = name;
-        of_libc++;
     }
     return of_libc == 0 || (signal == SIGABRT && is_orderly(symbol));
 }
@@ -249,6 +255,7 @@ static void install(void) {
     void *calls[1];
     process = getpid();
     libc_base = runloop_simulation__base_of(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &symbol);
+    kernel_base = (void *)getauxval(AT_SYSINFO_EHDR);
 #ifdef __GLIBC__
     // The first call loads a library, which a handler must not do.
     backtrace(calls, 1);
