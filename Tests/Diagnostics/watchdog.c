@@ -162,7 +162,8 @@ TEST("a hang is reported once at the limit and once when it is over, with its it
     EXPECT(last.loop == runloop_current() && last.duration_ns >= limit_ns);
     // A thread that waits in this sanitizer's usleep gets its signals late.
     if (!UNDER_THREAD_SANITIZER) {
-#if defined(__GLIBC__)
+        // With 32 bits libc doesn't find each caller of the kernel's page, in which a thread waits.
+#if defined(__GLIBC__) && !defined(__i386__)
         EXPECT(strstr(stack, "watchdog") && strchr(stack, '\n') != strrchr(stack, '\n'));
 #endif
     }

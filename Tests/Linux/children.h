@@ -135,4 +135,11 @@ static inline void refuse(int call, int error) {
     refuse_if(call, -1, 0, error);
 }
 
+/// For tests that refuse a call of sockets by its number.
+static inline void need_socket_calls(void) {
+#if defined(__i386__) && defined(__GLIBC__)
+    LEAVE_OUT("Here libc makes each of them by one system call, socketcall.");
+#endif
+}
+
 #endif // RUNLOOP_TEST_CHILDREN_H
