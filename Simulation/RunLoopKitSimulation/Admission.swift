@@ -13,7 +13,7 @@ final class Admission: Sendable {
         var waiting = Queue<CheckedContinuation<Void, Never>>()
     }
 
-    private let most: Int
+    let most: Int
     private let state = Guarded(State())
 
     init(of most: Int) {

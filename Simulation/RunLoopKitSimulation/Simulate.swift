@@ -139,12 +139,6 @@ package func replay(_ journal: [Int], of runs: Runs) async throws(RunLoop.Simula
     }
 }
 
-private func onAdmittedThread<Value: Sendable>(
-    _ body: @escaping @Sendable () throws(RunLoop.Simulation.Failure) -> Value
-) async throws(RunLoop.Simulation.Failure) -> Value {
-    try await Admission.shared.admit { () async throws(RunLoop.Simulation.Failure) in try await onThread(body) }
-}
-
 /// Calls `body`, which blocks, on a thread of its own, in a task that has the locals of the caller's.
 private func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws(RunLoop.Simulation.Failure) -> Value
@@ -153,6 +147,13 @@ private func onThread<Value: Sendable>(
         Result { () throws(RunLoop.Simulation.Failure) in try body() }
     }
     return try await task.value.get()
+}
+
+/// The same, when the call is admitted.
+private func onAdmittedThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws(RunLoop.Simulation.Failure) -> Value
+) async throws(RunLoop.Simulation.Failure) -> Value {
+    try await Admission.shared.admit { () async throws(RunLoop.Simulation.Failure) in try await onThread(body) }
 }
 
 private final class ThreadExecutor: TaskExecutor {

@@ -63,8 +63,12 @@ TEST("a thread of a simulation that would end the process stays there, and its t
         EXPECT(world.has_trap && world.trap.member == ends[i].member);
         EXPECT(world.trap.signal == ends[i].signal || world.trap.signal == SIGTRAP);
         EXPECT(world.trap.signal != 0 || world.trap.status == 3);
+        bool has_calls = world.trap.count > 0 && runloop_simulation_trap_call(&world, 0);
 #if defined(__GLIBC__)
-        EXPECT(world.trap.count > 0 && runloop_simulation_trap_call(&world, 0));
+        EXPECT(has_calls);
+#else
+        // Only a signal says where it came.
+        EXPECT(has_calls || world.trap.signal == 0);
 #endif
     }
 }

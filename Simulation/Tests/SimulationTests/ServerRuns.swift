@@ -17,7 +17,7 @@ func keeping<Server: AnyObject & Sendable, Value>(
 
 private let kept = Guarded<[any AnyObject & Sendable]>([])
 
-/// How often a server is run under each set of faults; with a sanitizer a few times, and with the thread sanitizer each turn of a thread is long.
+/// How often a server is run under each set of faults: a few times with a sanitizer, which makes each run slow.
 let serverSeeds = isUnderThreadSanitizer ? 2 : isUnderAddressSanitizer ? 10 : 60
 
 extension Trait where Self == ConditionTrait {

@@ -76,7 +76,7 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-/// Under the thread sanitizer a seed takes a hundred times as long, and under that of addresses ten times.
+/// Under the thread sanitizer a seed takes a hundred times as long, and under the address sanitizer several times.
 private let mendedSeeds =
     isUnderThreadSanitizer || isUnderAddressSanitizer ? 10 : getenv("RUNLOOP_TEST_ALL") == nil ? 1000 : 10_000
 private let printsTable = getenv("RUNLOOP_TEST_CATALOGUE") != nil
