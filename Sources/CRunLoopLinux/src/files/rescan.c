@@ -152,7 +152,8 @@ HOLDS_LOCK static int scan(struct tree *tree, struct directory *directory, int d
     int opened = openat_whole(descriptor, ".", O_RDONLY | O_DIRECTORY);
     DIR *stream = opened < 0 ? NULL : fdopendir(opened);
     if (!stream) {
-        int result = -errno;
+        // What has just been opened is not bad: musl says so where a sandbox refuses fcntl.
+        int result = opened >= 0 && errno == EBADF ? -EACCES : -errno;
         if (opened >= 0)
             close(opened);
         return result;
