@@ -24,7 +24,8 @@ struct joined {
     bool decides;  ///< which one is next, so that what it calls is real
     int32_t looks; ///< at the clock, while it shows looked_at_ns
     int64_t looked_at_ns, looked_for_ns;
-    void *stack; ///< for the handler of traps; NULL: the thread has another one, or none
+    void *stack;        ///< for the handler of traps; NULL: the thread has another one, or none
+    uint32_t unblocked; ///< which of the signals of traps it had blocked, a bit for each
 };
 extern __thread struct joined runloop_simulation__joined;
 

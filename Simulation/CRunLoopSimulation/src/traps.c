@@ -272,10 +272,37 @@ static void install(void) {
 
 enum { STACK_SIZE = 64 * 1024 };
 
+/// libdispatch's threads, and those that they start, have SIGABRT blocked. Since glibc 2.41 abort(3) leaves that as it is, and ends the process without
+/// a call of the handler.
+static uint32_t unblock(void) {
+    sigset_t ours, before;
+    uint32_t unblocked = 0;
+    sigemptyset(&ours);
+    for (int i = 0; i < SIGNALS; i++)
+        sigaddset(&ours, signals[i]);
+    pthread_sigmask(SIG_UNBLOCK, &ours, &before);
+    for (int i = 0; i < SIGNALS; i++)
+        unblocked |= sigismember(&before, signals[i]) == 1 ? 1U << i : 0;
+    return unblocked;
+}
+
+static void block_again(uint32_t unblocked) {
+    sigset_t former;
+    if (unblocked == 0)
+        return;
+    sigemptyset(&former);
+    for (int i = 0; i < SIGNALS; i++) {
+        if (unblocked & 1U << i)
+            sigaddset(&former, signals[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &former, NULL);
+}
+
 /// A stack for the handler, since the thread's own may be full.
 void runloop_simulation__watch_traps(struct joined *joined) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, install);
+    joined->unblocked = unblock();
     stack_t current;
     if (sigaltstack(NULL, &current) == 0 && !(current.ss_flags & SS_DISABLE))
         return;
@@ -286,6 +313,7 @@ void runloop_simulation__watch_traps(struct joined *joined) {
 }
 
 void runloop_simulation__forget_traps(struct joined *joined) {
+    block_again(joined->unblocked);
     if (!joined->stack)
         return;
     stack_t none = {.ss_flags = SS_DISABLE};

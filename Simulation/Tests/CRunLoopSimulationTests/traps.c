@@ -73,6 +73,46 @@ TEST("a thread of a simulation that would end the process stays there, and its t
     }
 }
 
+static bool is_blocked(int signal) {
+    sigset_t blocked;
+    return pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && sigismember(&blocked, signal) == 1;
+}
+
+static void abort_as_of_2_41(void) {
+    raise(SIGABRT);
+}
+
+static void *come_to_end_blocked(void *info) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    return come_to_end(info);
+}
+
+TEST("a thread that has SIGABRT blocked, as libdispatch's have, stays as well") {
+    // abort of glibc 2.41 sends the signal, and if nothing comes of it ends the process.
+    struct end end = {abort_as_of_2_41, 3, SIGABRT};
+    pthread_t thread;
+    world.has_trap = false;
+    REQUIRE(pthread_create(&thread, NULL, come_to_end_blocked, &end) == 0);
+    runloop_simulation_await_turn(&main_turn);
+    EXPECT(world.has_trap && world.trap.signal == SIGABRT);
+}
+
+TEST("a thread has blocked what it had blocked, when it takes part in nothing any more") {
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGABRT);
+    REQUIRE(pthread_sigmask(SIG_BLOCK, &one, NULL) == 0);
+    runloop_simulation_join(&world, &world, 3);
+    EXPECT(!is_blocked(SIGABRT));
+    runloop_simulation_join(&world, &world, 3);
+    EXPECT(!is_blocked(SIGABRT));
+    runloop_simulation_join(NULL, NULL, 0);
+    EXPECT(is_blocked(SIGABRT) && !is_blocked(SIGSEGV));
+    REQUIRE(pthread_sigmask(SIG_UNBLOCK, &one, NULL) == 0);
+}
+
 /// What a child that does this writes to standard error; how it ends.
 static int status_of(void (*end)(void), char *output, size_t size) {
     int ends[2], status = -1;
