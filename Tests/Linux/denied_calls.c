@@ -60,9 +60,10 @@ static int create_child(void) {
 }
 static runloop_child_start_config program(void) {
     static int end;
+    static const char *const words[] = {"true", NULL};
     static const runloop_child_descriptor pipe = {.number = 0, .kind = RUNLOOP_CHILD_INPUT_PIPE, .parent_end = &end};
     return (runloop_child_start_config){
-        .arguments = WORDS("true"), .searches = true, .descriptors = &pipe, .descriptor_count = 1};
+        .arguments = words, .searches = true, .descriptors = &pipe, .descriptor_count = 1};
 }
 static int start_child(void) {
     const runloop_child_start_config config = program();
