@@ -91,8 +91,9 @@ static void write_line(FILE *out, char cells[COLUMNS][CELL], int width, const ch
         if (!(shown & 1U << column))
             continue;
         const char *cell = cells[column];
-        int cut = column == WHOSE ? used + 1 + (int)strlen(cell) - width : 0;
-        cell += cut > 0 ? cut : 0;
+        // The numbers before it may fill the whole line.
+        int length = (int)strlen(cell), cut = column == WHOSE ? used + 1 + length - width : 0;
+        cell += cut < 0 ? 0 : cut < length ? cut : length;
         while (cut > 0 && is_inside_character(*cell))
             cell++;
         int most = column == WHOSE || columns[column].width > 0 ? CELL : width_of(column);
