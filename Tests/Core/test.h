@@ -94,6 +94,13 @@ enum test_result { TEST_PASSED, TEST_FAILED, TEST_LEFT_OUT = 77 };
 /// as passed.
 #define LEAVE_OUT(reason) (printf("    %s\n", reason), fflush(NULL), _exit(TEST_LEFT_OUT))
 
+/// For tests of what an emulator of another processor gets wrong, which Tests/bin/ports names. `fault` is that.
+static inline void need_no_emulator(const char *fault) {
+    const char *emulator = getenv("EMULATOR");
+    if (emulator && *emulator)
+        LEAVE_OUT(fault);
+}
+
 /// For tests that ask the kernel about this process.
 static inline void need_proc(void) {
     if (access("/proc/self/stat", F_OK) != 0)

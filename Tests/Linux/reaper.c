@@ -310,10 +310,15 @@ static int status_in_terminal(const char *name, void *(*happen)(void *)) {
     return status;
 }
 
+static void need_program(void) {
+    need_proc();
+    need_no_emulator("The emulator executes itself for /proc/self/exe.");
+}
+
 #define EXPECT_STATUS(status, number) EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == (number))
 
 TEST("a reaper takes orphans alone, and exits with the status of its program") {
-    need_proc();
+    need_program();
     int status = status_of("orphans");
     EXPECT_STATUS(status, 5);
     status = status_of("twice");
@@ -321,7 +326,7 @@ TEST("a reaper takes orphans alone, and exits with the status of its program") {
 }
 
 TEST("a reaper ends by the signal that ended its program, and passes on what it is sent") {
-    need_proc();
+    need_program();
     int status = status_of("signal");
     EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1);
     status = status_of("forwarded");
@@ -330,32 +335,32 @@ TEST("a reaper ends by the signal that ended its program, and passes on what it 
 
 TEST("a reaper sees the end of its program even if the process was started with SIGCHLD ignored, which the program "
      "has") {
-    need_proc();
+    need_program();
     int status = status_of_program("ignored", execute_with_ignored_children);
     EXPECT_STATUS(status, 8);
 }
 
 TEST("a reaper that leads the session of a terminal passes on that it was hung up, which the kernel sends to no other "
      "process") {
-    need_proc();
+    need_program();
     int status = status_in_terminal("hang-up", hang_up);
     EXPECT_STATUS(status, SIGHUP);
 }
 
 TEST("a reaper does not pass on what the terminal sends to its program as well") {
-    need_proc();
+    need_program();
     int status = status_in_terminal("interrupt", interrupt);
     EXPECT_STATUS(status, 11);
 }
 
 TEST("a reaper takes all orphans that have ended by then, for one signal") {
-    need_proc();
+    need_program();
     int status = status_of("at once");
     EXPECT_STATUS(status, 5);
 }
 
 TEST("a reaper has none of its program's descriptors, and hands over the sockets of a service manager") {
-    need_proc();
+    need_program();
     int status = status_of_program("pipe", execute_with_pipe);
     EXPECT_STATUS(status, 9);
     status = status_of_program("sockets", execute_with_sockets);
@@ -363,7 +368,7 @@ TEST("a reaper has none of its program's descriptors, and hands over the sockets
 }
 
 TEST("the end of a reaper is the end of its program") {
-    need_proc();
+    need_program();
     int status = -1;
     REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
     status = status_of("outlive");
@@ -374,7 +379,7 @@ TEST("the end of a reaper is the end of its program") {
 }
 
 TEST("the first process of a container reaps orphans, and ends as its program does") {
-    need_proc();
+    need_program();
     int status = status_in_namespace("orphans");
     EXPECT_STATUS(status, 5);
     status = status_in_namespace("forwarded");
