@@ -49,8 +49,9 @@ static void *read_call_of_initial_thread(void *text) {
     return NULL;
 }
 
-/// An emulator shows its own state, and some kernels none.
+/// Some kernels show no state.
 static void need_shown_waits(void) {
+    need_no_emulator("The emulator shows its own state, and copies no memory of a process.");
 #if !defined(__x86_64__) && !defined(__aarch64__)
     LEAVE_OUT("Stacks of waiting threads are for x86-64 and AArch64.");
 #endif

@@ -61,6 +61,7 @@ TEST("an arrival has the value of a timer and no sender, and the sender where a 
 }
 
 TEST("the last signal that there is can be caught") {
+    need_no_emulator("The emulator keeps the last signal for itself.");
     struct tally tally = {0};
     runloop_signal *signal = add_signal(MODE, SIGRTMAX, &tally);
     EXPECT_EQ(SIGRTMAX, 64);
@@ -79,6 +80,7 @@ static void end_by_harmless_signals(void) {
 
 TEST("a process does not end by a signal that stops it or does nothing by default, and does by the last one that there "
      "is") {
+    need_no_emulator("The emulator keeps the last signal for itself.");
     int status = status_of_child(end_by_harmless_signals);
     EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == 64);
 }

@@ -238,8 +238,8 @@ static void find_timer(void *context, runloop_item_kind kind, void *item) {
 
 TEST("a loop that sleeps looks for its signals a few times, and then no more") {
     struct tally tally = {0};
-    runloop_signal *caught = add_signal(MODE, SIGUSR1, &tally);
     int64_t before = runloop_now_ns(), pause = 0;
+    runloop_signal *caught = add_signal(MODE, SIGUSR1, &tally);
     int looks = 0;
     for (; runloop_next_fire_date(runloop_current(), MODE) != RUNLOOP_NEVER && looks < 20; looks++) {
         runloop_visit_items(runloop_current(), MODE, find_timer, NULL);
