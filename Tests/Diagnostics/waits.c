@@ -262,7 +262,8 @@ TEST("a thread that waits for short times again and again is reported, with its 
         runloop_post(runloop_current(), MODE, wait_shortly, NULL, NULL);
         poll_mode(MODE);
     }
-    EXPECT(stack_has("none") || stack_has("wait_shortly"));
+    // With 32 bits libc finds no way out of the page from which calls are made.
+    EXPECT(stack_has("none") || stack_has("wait_shortly") || stack_has("    linux-gate.so"));
 }
 
 //===-- the end of the process ---------------------------------------------------------------------------------------===//
