@@ -4,7 +4,7 @@
 //
 // `./timer` runs every test of the file, each in a process of its own; `./timer R80` those whose name contains R80.
 // A test fails if an expectation fails, if it crashes, or if it hangs (60 s; RUNLOOP_TEST_TIMEOUT changes that).
-// RUNLOOP_TESTS_LEFT_OUT has the whole names of tests that are not run, a line for each. RUNLOOP_TEST_STOP: after the first that fails, none is run.
+// RUNLOOP_TEST_STOP: after the first that fails, none is run.
 #ifndef RUNLOOP_TEST_H
 #define RUNLOOP_TEST_H
 
@@ -94,10 +94,15 @@ enum test_result { TEST_PASSED, TEST_FAILED, TEST_LEFT_OUT = 77 };
 /// as passed.
 #define LEAVE_OUT(reason) (printf("    %s\n", reason), fflush(NULL), _exit(TEST_LEFT_OUT))
 
-/// For tests of what an emulator of another processor gets wrong, which Tests/bin/ports names. `fault` is that.
-static inline void need_no_emulator(const char *fault) {
+/// Whether an emulator of another processor runs this program, as Tests/bin/ports has it.
+static inline bool is_emulated(void) {
     const char *emulator = getenv("EMULATOR");
-    if (emulator && *emulator)
+    return emulator && *emulator;
+}
+
+/// For tests of what an emulator gets wrong. `fault` is that.
+static inline void need_no_emulator(const char *fault) {
+    if (is_emulated())
         LEAVE_OUT(fault);
 }
 
@@ -256,25 +261,13 @@ static inline enum test_result test_run_in_process(struct test *test) {
     return TEST_FAILED;
 }
 
-static inline bool test_is_left_out(const char *name) {
-    size_t length = strlen(name);
-    const char *line = getenv("RUNLOOP_TESTS_LEFT_OUT");
-    while (line && *line) {
-        size_t end = strcspn(line, "\n");
-        if (end == length && strncmp(line, name, length) == 0)
-            return true;
-        line += end + (line[end] == '\n');
-    }
-    return false;
-}
-
 int main(int count, char **arguments) {
     int passed = 0, failed = 0;
     bool stops = getenv("RUNLOOP_TEST_STOP");
     for (struct test *test = test_first; test && !(stops && failed); test = test->next) {
         if (count > 1 && !strstr(test->name, arguments[1]))
             continue;
-        enum test_result result = test_is_left_out(test->name) ? TEST_LEFT_OUT : test_run_in_process(test);
+        enum test_result result = test_run_in_process(test);
         printf("%s %s\n", result == TEST_PASSED ? "ok  " : result == TEST_FAILED ? "FAIL" : "left out", test->name);
         passed += result == TEST_PASSED;
         failed += result == TEST_FAILED;

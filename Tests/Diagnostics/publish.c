@@ -334,6 +334,7 @@ static void publish_in_child(void) {
 }
 
 TEST("a forked child isn't published, leaves its parent's socket, and may have its own") {
+    need_no_emulator("The emulator fails where a forked child makes threads.");
     if (UNDER_THREAD_SANITIZER)
         LEAVE_OUT("The sanitizer allows a forked child no threads.");
     make_path();

@@ -132,6 +132,7 @@ static void watch_in_child(void) {
 }
 
 TEST("a forked child has no watchdog, and can have one of its own") {
+    need_no_emulator("The emulator fails where a forked child makes threads.");
     need_proc();
     watch(SECOND, 0);
     expect_in_child(fork, watch_in_child);

@@ -75,6 +75,7 @@ TEST("a watched child is left to its owner, with its status and what it used") {
 }
 
 TEST("a signal that ends a child is reported, with the core that it dumped") {
+    need_no_emulator("The emulator dumps a core of its own.");
     struct ends ends = {0};
     runloop_child *child = add_child(fork_child(), true, &ends);
     EXPECT_EQ(runloop_child_send_signal(child, 1000), -EINVAL);

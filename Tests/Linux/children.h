@@ -35,8 +35,7 @@ static inline void note_end(runloop_child *child, const runloop_child_exit *exit
 static inline void need_starts(void) {
     static bool is_known;
     runloop_child *child = NULL;
-    const char *emulator = getenv("EMULATOR");
-    if (is_known || !emulator || !*emulator)
+    if (is_known || !is_emulated())
         return;
     is_known = true;
     if (runloop_child_start(&(runloop_child_start_config){.arguments = WORDS("/bin/true")}, &child) == -ENOSYS)

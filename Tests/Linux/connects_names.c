@@ -323,7 +323,7 @@ static void expect_nothing_inherited(void) {
     EXPECT_EQ(forked.contexts, 0);
     // The threads are the parent's, and so is who waits for them. (The thread sanitizer and the emulator forbid threads here.)
     names_answer = true;
-    if (!UNDER_THREAD_SANITIZER && !getenv("EMULATOR")) {
+    if (!UNDER_THREAD_SANITIZER && !is_emulated()) {
         struct outcome outcome = {0};
         runloop_connect *connect = add_connect((runloop_connect_config){.host = "!-2", .port = 1}, &outcome);
         RUN_UNTIL(MODE, outcome.calls == 1);

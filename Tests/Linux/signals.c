@@ -273,6 +273,7 @@ TEST("a thread that is to be cancelled counts the signal, and does not end in th
 }
 
 TEST("children that the kernel reaps are still reaped by it while SIGCHLD is caught") {
+    need_no_emulator("The emulator does not know SA_NOCLDWAIT.");
     signal(SIGCHLD, SIG_IGN);
     struct tally tally = {0};
     runloop_signal_config config = {.context.info = &tally, .number = SIGCHLD, .force = true, .receive = tally_arrival};

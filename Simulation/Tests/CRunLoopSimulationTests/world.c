@@ -87,6 +87,9 @@ TEST("a stream is read and written in parts if the world says so, and in their o
 }
 
 TEST("a timer's descriptor is due when the world's time has passed") {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    need_no_emulator("The emulator turns the bytes of a counter around, but not those of another descriptor for it.");
+#endif
     join();
     int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     const struct itimerspec date = {.it_value = {.tv_sec = 3600}};
