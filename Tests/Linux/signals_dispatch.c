@@ -1,4 +1,6 @@
 // signals_dispatch.c — a signal that libdispatch catches, too.
+#include <dlfcn.h>
+
 #include "linux_items.h"
 
 extern const char _dispatch_source_type_signal[] __attribute__((weak));
@@ -74,6 +76,35 @@ TEST("a signal that comes after the end of one source is told to the next once")
         end_source(add_signal(MODE, SIGUSR1, &tally));
     runloop_signal *caught = add_signal(MODE, SIGUSR1, &tally);
     expect_both(SIGUSR1, &tally);
+    end_source(caught);
+}
+
+static void (*note_registered)(void *context);
+static _Atomic bool is_late, is_registered;
+
+static void note_registered_late(void *share) {
+    usleep(20000);
+    is_registered = true;
+    note_registered(share);
+}
+
+/// In the place of libdispatch's, for the library that looks it up.
+void dispatch_source_set_registration_handler_f(void *source, void (*handler)(void *context)) {
+    void (*set_handler)(void *source, void (*handler)(void *context));
+    void *found = dlsym(RTLD_NEXT, "dispatch_source_set_registration_handler_f");
+    memcpy(&set_handler, &found, sizeof set_handler);
+    note_registered = handler;
+    set_handler(source, is_late ? note_registered_late : handler);
+}
+
+TEST("a signal of libdispatch's is caught when its source has been added") {
+    // Which waits for a fifth of a second at most.
+    struct tally tally = {0};
+    begin_theirs(SIGUSR1);
+    is_late = true;
+    int64_t begun_ns = runloop_now_ns();
+    runloop_signal *caught = add_signal(MODE, SIGUSR1, &tally);
+    EXPECT(is_registered || runloop_now_ns() - begun_ns >= 200 * MS);
     end_source(caught);
 }
 

@@ -31,6 +31,16 @@ TEST("R150 a signal that is ignored after it was caught is noted, once") {
     end_source(another);
 }
 
+TEST("R150 a signal that has left one of its modes is looked at in the others") {
+    struct tally tally = {0};
+    runloop_signal *caught = add_signal(MODE, SIGINT, &tally);
+    REQUIRE(runloop_add_source(runloop_current(), caught, OTHER_MODE) == 0);
+    runloop_remove_source(runloop_current(), caught, OTHER_MODE);
+    signal(SIGINT, SIG_IGN);
+    EXPECT(strstr(notes_of_runs(), "signal 2 (SIGINT)"));
+    end_source(caught);
+}
+
 TEST("R150 a handler that came later is named, and left alone; caught after that, both receive the signal") {
     struct tally tally = {0};
     runloop_signal *caught = add_signal(MODE, SIGUSR1, &tally);
