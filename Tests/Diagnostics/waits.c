@@ -147,10 +147,18 @@ TEST("a waiting thread's stack is read without a signal") {
     }
 }
 
+static int hangs_before;
+
+/// A task that goes on until there is one more hang than there were before it was posted.
+static void perform_hang(runloop_function hang) {
+    hangs_before = hang_count;
+    runloop_post(runloop_current(), MODE, hang, NULL, NULL);
+    poll_mode(MODE);
+}
+
 static void compute(void *info) {
     (void)info;
-    int before = hang_count;
-    while (hang_count == before)
+    while (hang_count == hangs_before)
         ;
 }
 
@@ -158,13 +166,11 @@ TEST("a thread that runs has a stack by the signal, and none without it") {
     need_shown_waits();
     keep_mode(MODE);
     watch((runloop_watchdog_config){.signal = -1});
-    runloop_post(runloop_current(), MODE, compute, NULL, NULL);
-    poll_mode(MODE);
+    perform_hang(compute);
     EXPECT(stack_has("none"));
     runloop_watchdog_stop();
     watch((runloop_watchdog_config){.signal = 0});
-    runloop_post(runloop_current(), MODE, compute, NULL, NULL);
-    poll_mode(MODE);
+    perform_hang(compute);
 #if defined(__GLIBC__)
     if (!UNDER_SANITIZER)
         EXPECT(stack_has("    compute at "));
@@ -211,8 +217,7 @@ TEST("the stack of a thread that runs does not end at a function without a note 
     need_shown_waits();
     keep_mode(MODE);
     watch((runloop_watchdog_config){.signal = 0});
-    runloop_post(runloop_current(), MODE, compute_without_note, NULL, NULL);
-    poll_mode(MODE);
+    perform_hang(compute_without_note);
     EXPECT(stack_has("    compute at "));
     EXPECT(stack_has("    compute_without_note at "));
 }
@@ -227,8 +232,7 @@ TEST("the usual signal is the program's, and then a thread that runs has no stac
     signal(SIGURG, take_urgent);
     keep_mode(MODE);
     watch((runloop_watchdog_config){.signal = 0});
-    runloop_post(runloop_current(), MODE, compute, NULL, NULL);
-    poll_mode(MODE);
+    perform_hang(compute);
     struct sigaction action;
     EXPECT(sigaction(SIGURG, NULL, &action) == 0 && action.sa_handler == take_urgent);
 #if defined(__GLIBC__)
@@ -250,18 +254,15 @@ static _Atomic bool is_over;
 /// Waits again and again for so short a time that none is looked at to its end.
 static void wait_shortly(void *info) {
     (void)info;
-    int before = hang_count;
-    while (hang_count == before)
+    while (hang_count == hangs_before)
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 }
 
 TEST("a thread that waits for short times again and again is reported, with its stack or without") {
     watch((runloop_watchdog_config){.signal = 0});
     keep_mode(MODE);
-    for (int i = 0; i < 20; i++) {
-        runloop_post(runloop_current(), MODE, wait_shortly, NULL, NULL);
-        poll_mode(MODE);
-    }
+    for (int i = 0; i < 20; i++)
+        perform_hang(wait_shortly);
     // With 32 bits libc finds no way out of the page from which calls are made.
     EXPECT(stack_has("none") || stack_has("wait_shortly") || stack_has("    linux-gate.so"));
 }

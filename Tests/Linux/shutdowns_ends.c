@@ -204,7 +204,10 @@ static void *resume_later(void *unused) {
     return unused;
 }
 
+static bool has_begun;
+
 static void hold_for_thread(void *unused) {
+    has_begun = true;
     EXPECT_EQ(runloop_shutdown_hold(current), 0);
     start_detached(resume_later, unused);
 }
@@ -243,7 +246,7 @@ static void *begin_on_thread(void *unused) {
     add_work(0, hold_for_thread, NULL);
     add_work(1, print, "rest");
     raise(SIGINT);
-    poll_mode(MODE);
+    RUN_UNTIL(MODE, has_begun);
     return unused;
 }
 
