@@ -380,7 +380,7 @@ faults: ## Each allocation and each system call of scenarios for every capabilit
 test-denied: ## Each system call is refused at each place, and what a process may lack is lacking (MOST=1: in a minute); RECORD=1 writes docs/records/DENIED.md
 	@Tests/bin/denied
 
-trust: ## A table of what the tests that look for losses have counted: half an hour (NAMES=rules for a part); RECORD=1 writes docs/records/TRUST.md
+trust: ## A table of what the tests that look for losses have counted: three quarters of an hour (NAMES=rules for a part); RECORD=1 writes docs/records/TRUST.md
 	@Tests/bin/trust $(NAMES)
 
 coverage: ## Which lines of the C libraries their tests run, a table (FILE=timer.c: those of such a file that they don't); RECORD=1 writes docs/records/TRUST.md
