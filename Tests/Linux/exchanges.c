@@ -91,7 +91,7 @@ static void fill(struct exchange *exchange) {
         REQUIRE(runloop_output_write(exchange->output, bytes, sizeof bytes) > 0);
 }
 
-/// Whether the deadline has ended the output. TCP may take all that waits a moment later, and only what waits can be late: so there is more.
+/// Whether the deadline has ended the output. Only output that waits can be late, and TCP may take more of it at any time, so this writes more.
 static bool is_late(struct exchange *exchange) {
     if (exchange->error != -ETIMEDOUT)
         fill(exchange);

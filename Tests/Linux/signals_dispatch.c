@@ -88,7 +88,7 @@ static void note_registered_late(void *share) {
     note_registered(share);
 }
 
-/// In the place of libdispatch's, for the library that looks it up.
+/// Overrides libdispatch's function: the library finds this one by dlsym.
 void dispatch_source_set_registration_handler_f(void *source, void (*handler)(void *context)) {
     void (*set_handler)(void *source, void (*handler)(void *context));
     void *found = dlsym(RTLD_NEXT, "dispatch_source_set_registration_handler_f");

@@ -178,8 +178,8 @@ TEST("R150 a signal that every thread has blocked for a moment, as one that begi
     int64_t begun_ns = runloop_now_ns(), coarse_begun_ns = coarse_now_ns();
     runloop_signal *caught = add_blocked_signal(&tally);
     begin_to_read_errors();
-    // In which the loop looks once, as it is about to sleep, unless this thread is held up until a second look is due: by the coarse clock before
-    // another sleep, and by the other one, from when the signal was added, in this.
+    // The loop looks once, before it sleeps, unless this thread is delayed until a second look is due: before another sleep by the coarse clock, or
+    // in this sleep 10 ms after the signal was added.
     run_for(MODE, MS / 10);
     bool has_looked_once = runloop_now_ns() - begun_ns < 10 * MS && coarse_now_ns() - coarse_begun_ns < 10 * MS;
     neighbour.is_to_unblock = true;

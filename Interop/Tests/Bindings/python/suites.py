@@ -34,7 +34,7 @@ SUITES = {
     + [f"tests/test_{each}.py" for each in ("web_functional", "web_websocket_functional", "connector")],
     "Twisted": None,
 }
-# It counts threads, and that of the test before it may still be on the way to its end, which nobody waits for: on ours in one try of eight on a busy machine.
+# It counts threads, and the previous test does not join its own: with our loop it fails in one try of eight on a busy machine.
 UNSTEADY = {"tests.test_to_thread.TestBlockingPortalProvider::test_single_thread[asyncio]"}
 
 

@@ -117,8 +117,8 @@ private actor Named {
     await before.value
     check(isDone, "the parent goes on")
     try await Task.sleep(for: .milliseconds(1))
-    // A child that returns from the job that has forked does not go on with the parent's other jobs, as this one is. Where a fork takes longer
-    // than a batch of jobs may, none would follow in any case, so it is tried several times.
+    // A child that returns from the job that has forked does not run the parent's other jobs, such as this one. A fork that takes longer than
+    // a batch of jobs may ends the batch in any case, so this is tried several times.
     for _ in 0..<20 {
         var child: pid_t = -1
         Task {
