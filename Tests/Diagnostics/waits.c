@@ -1,5 +1,6 @@
 // waits.c — a watchdog does not change what it watches: a thread that waits is looked at from outside, and goes on to wait.
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 
 #include "../Core/forks.h"
@@ -265,6 +266,48 @@ TEST("a thread that waits for short times again and again is reported, with its 
         perform_hang(wait_shortly);
     // With 32 bits libc finds no way out of the page from which calls are made.
     EXPECT(stack_has("none") || stack_has("wait_shortly") || stack_has("    linux-gate.so"));
+}
+
+static long nap_ns;
+
+__attribute__((noinline)) static int nap_below(int calls) {
+    int got = calls > 0 ? nap_below(calls - 1) : nanosleep(&(struct timespec){.tv_nsec = nap_ns}, NULL);
+    waited_ns += got;
+    return got;
+}
+
+/// Writes over what the calls before have left on the stack.
+__attribute__((noinline)) static void overwrite(void) {
+    volatile char bytes[8192];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = 1;
+}
+
+/// Waits in the same way again and again, and runs in between.
+static void nap_and_run(void *info) {
+    (void)info;
+    prctl(PR_SET_TIMERSLACK, 1);
+    while (hang_count == hangs_before) {
+        nap_below(30);
+        overwrite();
+    }
+}
+
+TEST("the stack of a thread that waits, runs, and waits in the same way is whole, or there is none") {
+    need_shown_waits();
+    watch((runloop_watchdog_config){.signal = -1});
+    keep_mode(MODE);
+    int whole_count = 0;
+    for (int i = 0; i < 60; i++) {
+        nap_ns = i < 30 ? 10000 : 1000000;
+        perform_hang(nap_and_run);
+        pthread_mutex_lock(&stack_lock);
+        bool is_none = strcmp(stack, "none") == 0;
+        pthread_mutex_unlock(&stack_lock);
+        EXPECT(is_none || stack_has("perform_hang"));
+        whole_count += !is_none;
+    }
+    EXPECT(whole_count > 0);
 }
 
 //===-- the end of the process ---------------------------------------------------------------------------------------===//

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,18 +37,6 @@ static void *frames[MOST_FRAMES];
 static int frame_count;
 static struct stack_copy copy;
 
-/// Not further than the stack goes. The thread runs on when the handler has returned.
-static void copy_stack_from(uintptr_t begin) {
-    enum { PAGE = 4096, PAGES = sizeof copy.bytes / PAGE };
-    static struct iovec there[PAGES];
-    struct iovec here = {.iov_base = copy.bytes, .iov_len = sizeof copy.bytes};
-    for (size_t i = 0; i < PAGES; i++)
-        there[i] = (struct iovec){.iov_base = (void *)(begin + i * PAGE), .iov_len = PAGE};
-    ssize_t size = process_vm_readv(getpid(), &here, 1, there, PAGES, 0);
-    copy.begin = begin;
-    copy.size = size > 0 ? (size_t)size : 0;
-}
-
 /// What the kernel says of the interrupted thread. Its stack is not the handler's if the program has set another one for signals.
 static uintptr_t stack_pointer_of(const ucontext_t *context) {
 #if defined(__x86_64__)
@@ -68,7 +55,7 @@ static void answer(int signal, siginfo_t *information, void *context) {
     // A signal that comes when the attendant has given up, or that somebody else has sent, is nothing.
     if (atomic_compare_exchange_strong(&asked, &self, WRITING)) {
         frame_count = backtrace(frames, MOST_FRAMES);
-        copy_stack_from(stack_pointer_of(context));
+        copy_stack(&copy, stack_pointer_of(context));
         atomic_store(&asked, WRITTEN);
     }
     errno = error;

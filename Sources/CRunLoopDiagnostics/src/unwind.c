@@ -13,6 +13,17 @@
 
 //===-- memory and code ----------------------------------------------------------------------------------------------===//
 
+void copy_stack(struct stack_copy *copy, uintptr_t begin) {
+    enum { PAGE = 4096, PAGES = sizeof copy->bytes / PAGE };
+    struct iovec here = {.iov_base = copy->bytes, .iov_len = sizeof copy->bytes}, there[PAGES];
+    // A part that has an end of memory in it is not read at all.
+    for (size_t i = 0; i < PAGES; i++)
+        there[i] = (struct iovec){.iov_base = (void *)(begin + i * PAGE), .iov_len = PAGE};
+    ssize_t size = process_vm_readv(getpid(), &here, 1, there, PAGES, 0);
+    copy->begin = begin;
+    copy->size = size > 0 ? (size_t)size : 0;
+}
+
 static size_t read_memory(const struct stack_copy *copy, uintptr_t address, void *out, size_t size) {
     if (copy && address - copy->begin < copy->size) {
         size_t left = copy->size - (address - copy->begin);

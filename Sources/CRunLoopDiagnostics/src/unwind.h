@@ -13,6 +13,9 @@ struct stack_copy {
     _Alignas(uintptr_t) char bytes[256 * 1024];
 };
 
+/// From `begin`, the stack pointer, as far as the copy and the stack go. Also in a signal handler.
+void copy_stack(struct stack_copy *copy, uintptr_t begin);
+
 /// A function that a thread has entered and not left.
 struct frame {
     const struct stack_copy *copy; ///< read in place of that part of the stack, or NULL
