@@ -32,6 +32,18 @@ TEST("a move to a name that came and went before is a move, and no creation") {
     end_watch(watch);
 }
 
+/// When it is looked at, the watch still has the directory at that name, and so what it would move below what it would remove.
+TEST("a name that a directory left, and that one of its entries took, is reported as the disk has it") {
+    runloop_watch *watch = watch_tree();
+    REQUIRE(mkdir("tree/d", 0700) == 0);
+    write_file("tree/d/e", "e");
+    RUN_UNTIL(MODE, trace_contains("+tree/d/e"));
+    trace_reset();
+    REQUIRE(rename("tree/d", "tree/x") == 0 && rename("tree/x/e", "tree/d") == 0 && rename("tree/x", "tree/y") == 0);
+    EXPECT_TOLD("-tree/d/e -tree/d/ +tree/d +tree/y/ |");
+    end_watch(watch);
+}
+
 static long most_queued(void) {
     FILE *file = fopen("/proc/sys/fs/inotify/max_queued_events", "r");
     long most = 0;
