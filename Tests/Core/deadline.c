@@ -86,6 +86,8 @@ static void move_other(runloop_source *source, runloop_readiness reasons, void *
     runloop_remove_source(runloop_current(), moved, MODE);
     EXPECT_EQ(runloop_source_get_deadline(moved), RUNLOOP_NEVER);
     REQUIRE(runloop_add_source(runloop_current(), moved, OTHER_MODE) == 0);
+    // It is ready there, and waits for no date.
+    EXPECT_EQ(runloop_next_fire_date(runloop_current(), OTHER_MODE), RUNLOOP_NEVER);
 }
 
 TEST("R152 a source that leaves its loop after its deadline and before its turn is called where it comes to") {
